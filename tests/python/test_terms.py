@@ -195,6 +195,17 @@ def test_no_rust_name_is_private_vocabulary(crate: str) -> None:
         assert not private(path.stem), path
 
 
+COLUMN = re.compile(r'(?:Column::(?:new|counted)|bits\.push)\(\(?\s*"(\w+)"')
+"""The name of a column or of another structure of which results count the memory."""
+
+
+def test_no_column_is_private_vocabulary() -> None:
+    texts = [path.read_text() for path in files("crates/*/src/**/*.rs")]
+    columns = {name for text in texts for name in COLUMN.findall(text)}
+    assert {"block_groups", "plane_counters", "suspended_reads"} <= columns
+    assert not {name for name in columns if private(name)}
+
+
 def test_no_python_name_is_private_vocabulary() -> None:
     results = set(keys(json.loads(_native.result_schema())))
     for path in files(*PYTHON):

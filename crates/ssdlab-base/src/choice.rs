@@ -69,10 +69,10 @@ macro_rules! choice {
 
         impl $Enum {
             /// The names under which these choices are written.
-            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
+            $vis const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
             /// Returns the name under which a config writes this choice.
-            pub fn name(&self) -> &'static str {
+            $vis fn name(&self) -> &'static str {
                 match self {
                     $($Enum::$Variant(_) => stringify!($name),)+
                 }

@@ -158,7 +158,6 @@ fn shorten(found: &str) -> String {
 ///
 /// # Errors
 /// Returns the text of `what` if the invariant does not hold.
-#[inline]
 pub fn ensure(is_true: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if is_true { Ok(()) } else { Err(what()) }
 }

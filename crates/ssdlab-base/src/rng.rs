@@ -39,7 +39,6 @@ impl Stream {
 impl TryRng for Stream {
     type Error = Infallible;
 
-    #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         // The lowest bits depend on each other linearly.
         self.try_next_u64().map(|word| (word >> 32) as u32)
@@ -59,7 +58,6 @@ impl TryRng for Stream {
         Ok(drawn)
     }
 
-    #[inline]
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         for chunk in bytes.chunks_mut(8) {
             let Ok(word) = self.try_next_u64();

@@ -21,19 +21,16 @@ impl SimTime {
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
     /// Returns the time `ns` nanoseconds after the start of the run.
-    #[inline]
     pub const fn from_ns(ns: u64) -> SimTime {
         SimTime(ns)
     }
 
     /// Returns the nanoseconds since the start of the run.
-    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// Returns the duration since `earlier`, or zero if `earlier` is later.
-    #[inline]
     pub const fn saturating_since(self, earlier: SimTime) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -48,7 +45,6 @@ impl Add<Nanos> for SimTime {
 }
 
 impl AddAssign<Nanos> for SimTime {
-    #[inline]
     fn add_assign(&mut self, span: Nanos) {
         self.0 += span.0;
     }
@@ -56,7 +52,6 @@ impl AddAssign<Nanos> for SimTime {
 
 impl Sub<Nanos> for SimTime {
     type Output = SimTime;
-    #[inline]
     fn sub(self, span: Nanos) -> SimTime {
         SimTime(self.0 - span.0)
     }
@@ -88,20 +83,17 @@ impl CellTime {
     pub const EARLIEST: CellTime = CellTime(-CellTime::LATEST.0);
 
     /// Returns the present time of a clock that runs `time_scale` times as fast as simulated time.
-    #[inline]
     pub fn at(now: SimTime, time_scale: u32) -> CellTime {
         let ns = now.as_ns().saturating_mul(time_scale.into());
         CellTime(ns.min(CellTime::LATEST.0 as u64) as i64)
     }
 
     /// Returns the time `ns` nanoseconds after the start of the run.
-    #[inline]
     pub const fn from_ns(ns: i64) -> CellTime {
         CellTime(ns)
     }
 
     /// Returns the nanoseconds since the start of the run.
-    #[inline]
     pub const fn as_ns(self) -> i64 {
         self.0
     }
@@ -125,43 +117,36 @@ impl Nanos {
     pub const MAX: Nanos = Nanos(u64::MAX);
 
     /// Returns a duration of `ns` nanoseconds.
-    #[inline]
     pub const fn from_ns(ns: u64) -> Nanos {
         Nanos(ns)
     }
 
     /// Returns a duration of `us` microseconds.
-    #[inline]
     pub const fn from_us(us: u64) -> Nanos {
         Nanos(us * 1_000)
     }
 
     /// Returns a duration of `ms` milliseconds.
-    #[inline]
     pub const fn from_ms(ms: u64) -> Nanos {
         Nanos(ms * 1_000_000)
     }
 
     /// Returns the duration in nanoseconds.
-    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// Returns the duration in microseconds.
-    #[inline]
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
     /// Returns the duration in seconds.
-    #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// Returns the duration in days.
-    #[inline]
     pub fn as_days(self) -> f64 {
         self.0 as f64 / 86_400e9
     }
@@ -173,7 +158,6 @@ impl Nanos {
     }
 
     /// Returns this duration minus `other`, or zero if `other` is longer.
-    #[inline]
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
@@ -196,14 +180,12 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Nanos;
-    #[inline]
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0 - other.0)
     }
 }
 
 impl SubAssign for Nanos {
-    #[inline]
     fn sub_assign(&mut self, other: Nanos) {
         self.0 -= other.0;
     }
@@ -211,7 +193,6 @@ impl SubAssign for Nanos {
 
 impl Mul<u64> for Nanos {
     type Output = Nanos;
-    #[inline]
     fn mul(self, times: u64) -> Nanos {
         Nanos(self.0 * times)
     }
@@ -220,14 +201,12 @@ impl Mul<u64> for Nanos {
 /// The quotient, rounded down to whole nanoseconds.
 impl Div<u64> for Nanos {
     type Output = Nanos;
-    #[inline]
     fn div(self, parts: u64) -> Nanos {
         Nanos(self.0 / parts)
     }
 }
 
 impl std::iter::Sum for Nanos {
-    #[inline]
     fn sum<I: Iterator<Item = Nanos>>(spans: I) -> Nanos {
         spans.fold(Nanos::ZERO, Add::add)
     }
@@ -239,25 +218,21 @@ pub struct Bytes(u64);
 
 impl Bytes {
     /// Returns a size of `bytes` bytes.
-    #[inline]
     pub const fn new(bytes: u64) -> Bytes {
         Bytes(bytes)
     }
 
     /// Returns a size of `kib` times 1024 bytes.
-    #[inline]
     pub const fn from_kib(kib: u64) -> Bytes {
         Bytes(kib << 10)
     }
 
     /// Returns a size of `gib` times 1024³ bytes.
-    #[inline]
     pub const fn from_gib(gib: u64) -> Bytes {
         Bytes(gib << 30)
     }
 
     /// Returns the size in bytes.
-    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -269,13 +244,11 @@ pub struct BytesPerSecond(u64);
 
 impl BytesPerSecond {
     /// Returns a rate of `rate` bytes per second, at least 1.
-    #[inline]
     pub const fn new(rate: u64) -> BytesPerSecond {
         BytesPerSecond(if rate == 0 { 1 } else { rate })
     }
 
     /// Returns the rate in bytes per second.
-    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }

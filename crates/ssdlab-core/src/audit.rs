@@ -33,7 +33,7 @@ pub(crate) use audit_event;
 
 /// The modules of a drive, read by the auditor.
 #[derive(Clone, Copy)]
-pub struct Rooms<'a> {
+pub(crate) struct Rooms<'a> {
     /// The present time.
     pub now: SimTime,
     /// The host's requests in progress.
@@ -62,7 +62,7 @@ pub struct Rooms<'a> {
 
 /// The record of a drive that the checks compare with its state.
 #[derive(Clone, Debug)]
-pub struct Auditor {
+pub(crate) struct Auditor {
     data: Data,
     last: SimTime,
     /// Requests in progress by slot: the tag and the time of acceptance.
@@ -86,7 +86,7 @@ pub enum Pace {
 
 /// The checks to run among those whose duration grows with the size of the drive.
 #[derive(Clone, Copy, Debug)]
-pub struct Long {
+pub(crate) struct Long {
     /// The check of the marks of buffered pages.
     pub marks: bool,
     /// The recount of the translation layer.
@@ -95,7 +95,7 @@ pub struct Long {
 
 impl Long {
     /// Both checks.
-    pub const ALL: Long = Long { marks: true, recount: true };
+    pub(crate) const ALL: Long = Long { marks: true, recount: true };
 }
 
 /// Mean number of transactions, units and pages checked per event.
@@ -120,7 +120,7 @@ impl Since {
 // Few drives have an auditor: `#[cold]` keeps these calls out of the hot path.
 impl Auditor {
     /// Creates the auditor of an idle drive whose buffer is empty.
-    pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
+    pub(crate) fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
         Auditor {
             data: Data::new(resolved, rooms.ftl),
             last: rooms.now,
@@ -134,19 +134,19 @@ impl Auditor {
     }
 
     /// Returns the first violation, if there was one.
-    pub fn violation(&self) -> Option<&str> {
+    pub(crate) fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
 
     /// Records the first violation.
-    pub fn check(&mut self, result: Result<(), String>) {
+    pub(crate) fn check(&mut self, result: Result<(), String>) {
         if let (Err(what), None) = (result, &self.violation) {
             self.violation = Some(format!("at {} ns: {what}", self.last.as_ns()));
         }
     }
 
     /// Runs the checks that are due after all events of one time.
-    pub fn check_all(&mut self, rooms: &Rooms<'_>) {
+    pub(crate) fn check_all(&mut self, rooms: &Rooms<'_>) {
         let back = rooms.now < self.last;
         let before = self.last.as_ns();
         self.check(ensure(!back, || format!("time went back from {before}")));
@@ -181,14 +181,14 @@ impl Auditor {
 
     /// Records that a request was accepted.
     #[cold]
-    pub fn accepted(&mut self, slot: u32, request: &Request, now: SimTime) {
+    pub(crate) fn accepted(&mut self, slot: u32, request: &Request, now: SimTime) {
         let other = self.requests.insert(slot, (request.tag, now));
         self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
     }
 
     /// Checks that a request ended once and that its parts add up to its latency.
     #[cold]
-    pub fn ended(&mut self, slot: u32, request: &Request, now: SimTime, blame: &Blame) {
+    pub(crate) fn ended(&mut self, slot: u32, request: &Request, now: SimTime, blame: &Blame) {
         let (tag, transferred_in) = self.requests.remove(&slot).unzip();
         let once = tag == Some(request.tag);
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
@@ -213,7 +213,7 @@ impl Auditor {
 
     /// Records that a page operation of a host request begins.
     #[cold]
-    pub fn begins(&mut self, id: TxnId, txn: &Txn, op: Op) {
+    pub(crate) fn begins(&mut self, id: TxnId, txn: &Txn, op: Op) {
         match op {
             Op::Trim => self.data.trims(txn.lpn),
             _ => self.data.begins(id, txn, op == Op::Write),
@@ -222,44 +222,44 @@ impl Auditor {
 
     /// Records that a write has put its sectors into the buffer.
     #[cold]
-    pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn buffered(&mut self, id: TxnId, txn: &Txn) {
         self.data.buffered(id, txn);
     }
 
     /// Checks a read that finds all of its sectors in the buffer.
     #[cold]
-    pub fn hits(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn hits(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.hits(id, txn);
         self.check(result);
     }
 
     /// Records which sectors a read finds in the buffer when it finds only some.
     #[cold]
-    pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
+    pub(crate) fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
         self.data.overlaid(id, txn, present);
     }
 
     /// Records that a transaction will program the dirty sectors of a buffered page.
     #[cold]
-    pub fn writes_back(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn writes_back(&mut self, id: TxnId, txn: &Txn) {
         self.data.on_dispatch(id, txn);
     }
 
     /// Records that these sectors of a page that was read stay in the buffer.
     #[cold]
-    pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
+    pub(crate) fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
         self.data.keeps(id, txn, sectors);
     }
 
     /// Records that the buffer no longer holds a page.
     #[cold]
-    pub fn forgets(&mut self, lpn: Lpn) {
+    pub(crate) fn forgets(&mut self, lpn: Lpn) {
         self.data.forgets(lpn);
     }
 
     /// Checks an operation that an array unit is about to begin; its physical page is now known.
     #[cold]
-    pub fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
+    pub(crate) fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
         if let (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) = (txn.kind, txn.owner) {
             let valid = ftl.map.valid(txn.ppn) == Some(txn.lpn);
             self.check(ensure(valid, || format!("a job reads {:?}, which is outdated", txn.ppn)));
@@ -274,58 +274,58 @@ impl Auditor {
 
     /// Checks the data of a host read that has ended, with or without a flash read.
     #[cold]
-    pub fn read_ended(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn read_ended(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.read_ended(id, txn);
         self.check(result);
     }
 
     /// Records that a partial write has read its page; `own` are the sectors that it writes.
     #[cold]
-    pub fn merges(&mut self, id: TxnId, own: u64) {
+    pub(crate) fn merges(&mut self, id: TxnId, own: u64) {
         self.data.merges(id, own);
     }
 
     /// Records that the program of `first` also writes these sectors of a later write of the page.
     #[cold]
-    pub fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
+    pub(crate) fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
         self.data.joins(first, later, sectors);
     }
 
     /// Checks a program that has ended, before the map records it. With `outdated` the map will not
     /// record it: a newer write of the page has been programmed.
     #[cold]
-    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl, outdated: bool) {
+    pub(crate) fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl, outdated: bool) {
         let result = self.data.programmed(id, txn, ftl, outdated);
         self.check(result);
     }
 
     /// Records that the drive stores a page as if the page had been written before the start.
     #[cold]
-    pub fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.page_prefilled(lpn, ppn);
     }
 
     /// Records that an outdated page counts as written before the start.
     #[cold]
-    pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.revived(lpn, ppn);
     }
 
     /// Records that a block was erased.
     #[cold]
-    pub fn erased(&mut self, block: BlockId) {
+    pub(crate) fn erased(&mut self, block: BlockId) {
         self.data.erased(block);
     }
 
     /// Records that `id` copies the page that `read` has read.
     #[cold]
-    pub fn copies_read(&mut self, id: TxnId, read: TxnId) {
+    pub(crate) fn copies_read(&mut self, id: TxnId, read: TxnId) {
         self.data.copies_read(id, read);
     }
 
     /// Records that a transaction has ended.
     #[cold]
-    pub fn gone(&mut self, id: TxnId) {
+    pub(crate) fn gone(&mut self, id: TxnId) {
         self.data.gone(id);
     }
 }
@@ -334,7 +334,7 @@ impl Auditor {
 ///
 /// # Errors
 /// The first violation.
-pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
+pub(crate) fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     let mut census = Census::new(&rooms.flash.txns);
     rooms.flash.audit(rooms.now, &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {

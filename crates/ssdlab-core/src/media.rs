@@ -14,12 +14,12 @@ const PAGE_AGE: u64 = 0x9a6e;
 const RANDOM_KEY: u64 = 0x7042;
 
 /// Returns the sort key of a block for an order at random.
-pub fn random_key(seed: u64, block: BlockId) -> u64 {
+pub(crate) fn random_key(seed: u64, block: BlockId) -> u64 {
     rng::hash(seed, RANDOM_KEY, u64::from(block.0))
 }
 
 /// Returns the P/E cycles of a block at the start, drawn evenly from `pe_cycles` ± `pe_spread`.
-pub fn start_wear(resolved: &Resolved, block: BlockId) -> u32 {
+pub(crate) fn start_wear(resolved: &Resolved, block: BlockId) -> u32 {
     let start = &resolved.config.start;
     let width = u64::from(2 * start.pe_spread + 1);
     let draw = rng::below(rng::hash(resolved.seed, WEAR, u64::from(block.0)), width) as u32;
@@ -27,7 +27,7 @@ pub fn start_wear(resolved: &Resolved, block: BlockId) -> u32 {
 }
 
 /// Returns the age of a block's data at the start.
-pub fn start_age(resolved: &Resolved, block: BlockId) -> Nanos {
+pub(crate) fn start_age(resolved: &Resolved, block: BlockId) -> Nanos {
     draw_age(resolved, rng::hash(resolved.seed, AGE, u64::from(block.0)))
 }
 
@@ -39,7 +39,7 @@ fn draw_age(resolved: &Resolved, word: u64) -> Nanos {
 /// Returns the physical page and the age of a logical page that was written before the start and
 /// that no table records. A hash of (seed, LPN) selects a block and a page of `plane`. The age is
 /// the same for all such pages of a block.
-pub fn unwritten_reads(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) {
+pub(crate) fn unwritten_reads(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) {
     let geometry: &Geometry = resolved.geometry();
     let draw = rng::hash(resolved.seed, PLACE, u64::from(lpn.0));
     let first = geometry.first_block(plane).0;

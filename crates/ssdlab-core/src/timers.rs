@@ -19,35 +19,45 @@ const FEW: usize = 24;
 
 /// A fixed number of timers, sorted by time.
 #[derive(Clone, Debug)]
-pub struct Timers {
+pub(crate) struct Timers {
     /// The entry of each slot.
     slots: Box<[Entry]>,
     /// The entries that are set, the latest first.
     waiting: Vec<Entry>,
     /// The time from which entries count. Relative to it, a time and a slot fit into one word.
     zero: SimTime,
-    /// Bits of an entry that hold its slot.
+    /// Number of bits of an entry that hold its slot, and their mask.
     bits: u32,
+    slot_mask: Entry,
+    /// The number of nanoseconds that an entry can represent.
+    range: u64,
 }
 
 impl Timers {
     /// Creates `slots` timers, none of them set.
-    pub fn new(slots: usize) -> Timers {
+    pub(crate) fn new(slots: usize) -> Timers {
         // One bit more than the slots need, so that no set entry equals `UNSET`.
         let bits = slots.max(2).next_power_of_two().ilog2() + 1;
         let waiting = Vec::with_capacity(slots);
-        Timers { slots: vec![UNSET; slots].into_boxed_slice(), waiting, zero: SimTime::START, bits }
+        Timers {
+            slots: vec![UNSET; slots].into_boxed_slice(),
+            waiting,
+            zero: SimTime::START,
+            bits,
+            slot_mask: (1 << bits) - 1,
+            range: 1 << (Entry::BITS - bits),
+        }
     }
 
     /// Returns the earliest time and its slot, or `None` if no timer is set.
     #[inline]
-    pub fn next(&self) -> Option<(SimTime, usize)> {
+    pub(crate) fn next(&self) -> Option<(SimTime, usize)> {
         self.waiting.last().map(|&first| (self.moment(first), self.slot(first)))
     }
 
     /// Fires the earliest timer: clears its slot and returns its time and slot.
     #[inline]
-    pub fn fire(&mut self) -> Option<(SimTime, usize)> {
+    pub(crate) fn fire(&mut self) -> Option<(SimTime, usize)> {
         let first = self.waiting.pop()?;
         let slot = self.slot(first);
         self.slots[slot] = UNSET;
@@ -56,7 +66,7 @@ impl Timers {
 
     /// Sets the time of a slot; [`SimTime::NEVER`] clears the slot.
     #[inline]
-    pub fn set(&mut self, slot: usize, at: SimTime) {
+    pub(crate) fn set(&mut self, slot: usize, at: SimTime) {
         if self.slots[slot] != UNSET {
             self.clear(slot);
         }
@@ -81,7 +91,7 @@ impl Timers {
 
     /// Moves the earliest timer to another time; [`SimTime::NEVER`] clears it.
     #[inline(always)]
-    pub fn put_off(&mut self, at: SimTime) {
+    pub(crate) fn put_off(&mut self, at: SimTime) {
         let Some(place) = self.waiting.len().checked_sub(1) else { return };
         let slot = self.slot(self.waiting[place]);
         if place > FEW || at == SimTime::NEVER {
@@ -118,7 +128,7 @@ impl Timers {
     }
 
     /// Returns the time of a slot, or [`SimTime::NEVER`] if it is not set.
-    pub fn get(&self, slot: usize) -> SimTime {
+    pub(crate) fn get(&self, slot: usize) -> SimTime {
         match self.slots[slot] {
             UNSET => SimTime::NEVER,
             set => self.moment(set),
@@ -127,24 +137,17 @@ impl Timers {
 
     #[inline]
     fn slot(&self, entry: Entry) -> usize {
-        (entry & ((1 << self.bits) - 1)) as usize
+        (entry & self.slot_mask) as usize
     }
 
-    #[inline]
     fn moment(&self, entry: Entry) -> SimTime {
         self.zero + Nanos::from_ns(entry >> self.bits)
-    }
-
-    /// Returns the number of nanoseconds that an entry can represent.
-    #[inline]
-    fn range(&self) -> u64 {
-        1 << (Entry::BITS - self.bits)
     }
 
     #[inline]
     fn entry(&mut self, slot: usize, at: SimTime) -> Entry {
         let mut since = (at - self.zero).as_ns();
-        if since >= self.range() {
+        if since >= self.range {
             since = self.count_anew(at);
         }
         since << self.bits | slot as Entry
@@ -156,12 +159,12 @@ impl Timers {
     #[cold]
     fn count_anew(&mut self, at: SimTime) -> u64 {
         let first = self.waiting.last().map_or(u64::MAX, |first| first >> self.bits);
-        let later = first.min((at - self.zero).as_ns()).saturating_sub(self.range() / 2);
+        let later = first.min((at - self.zero).as_ns()).saturating_sub(self.range / 2);
         self.zero += Nanos::from_ns(later);
         let set = self.slots.iter_mut().filter(|entry| **entry != UNSET);
         set.chain(&mut self.waiting).for_each(|entry| *entry -= later << self.bits);
         let since = (at - self.zero).as_ns();
-        assert!(since < self.range(), "timers set for moments that lie {since} ns apart");
+        assert!(since < self.range, "timers set for moments that lie {since} ns apart");
         since
     }
 }

@@ -3,7 +3,7 @@
 
 /// A Fourier transform of a power of two of values.
 #[derive(Debug)]
-pub struct Fourier {
+pub(crate) struct Fourier {
     size: usize,
     /// e^(−2πi k/size), for the first half of k.
     roots: Vec<(f64, f64)>,
@@ -11,7 +11,7 @@ pub struct Fourier {
 
 impl Fourier {
     /// Returns the transform of sequences of `size`, a power of two.
-    pub fn new(size: usize) -> Fourier {
+    pub(crate) fn new(size: usize) -> Fourier {
         let root = |k: usize| {
             let angle = -std::f64::consts::TAU * k as f64 / size as f64;
             ssdlab_base::math::cos_sin(angle)
@@ -20,7 +20,7 @@ impl Fourier {
     }
 
     /// Transforms `values` in place. The inverse omits the factor 1/size.
-    pub fn transform(&self, values: &mut [(f64, f64)], inverse: bool) {
+    pub(crate) fn transform(&self, values: &mut [(f64, f64)], inverse: bool) {
         self.reorder(values);
         let mut half = 1;
         while half < self.size {

@@ -24,7 +24,6 @@ pub fn quantized(ratio: f64) -> i8 {
 
 /// Returns the magnitude of a check's message: three quarters of its least input, rounded up. Of
 /// 1/2, 3/4 and 7/8, this factor has the best thresholds.
-#[inline]
 pub const fn normalized(least: u8) -> u8 {
     let least = if least < MAX_INPUT { least } else { MAX_INPUT };
     least - (least >> 2)

@@ -119,7 +119,6 @@ impl Chip {
     }
 
     /// Returns whether all blocks are alike and every read decodes at the first attempt.
-    #[inline]
     pub fn is_flat(&self) -> bool {
         matches!(self.model, Model::Flat)
     }
@@ -136,7 +135,6 @@ impl Chip {
 
     /// Returns whether a read fails at its first attempt if it starts beyond the level that its
     /// page needs.
-    #[inline]
     pub fn fails_beyond(&self) -> bool {
         self.fails_beyond
     }
@@ -149,7 +147,6 @@ impl Chip {
 
     /// Returns the time of one sensing at `level`. `continuing` means that the flash has just
     /// sensed the page at the level below; an incremental sensing then takes less.
-    #[inline]
     pub fn sense_time(
         &self,
         page_type: PageType,
@@ -162,7 +159,6 @@ impl Chip {
 
     /// Returns the time in which `bytes` of a page sensed at `level` move to the controller.
     /// `on_bus` is the time of these bytes at the bus rate.
-    #[inline]
     pub fn transfer_time(
         &self,
         program_mode: ProgramMode,
@@ -174,7 +170,6 @@ impl Chip {
     }
 
     /// Returns the time to decode a page sensed at `level`, whether decoding succeeds or not.
-    #[inline]
     pub fn decode_time(&self, level: Level) -> Nanos {
         self.times.decode(level)
     }
@@ -185,13 +180,11 @@ impl Chip {
     }
 
     /// Returns the time to program a page.
-    #[inline]
     pub fn program_time(&self, page_type: PageType, program_mode: ProgramMode) -> Nanos {
         self.times.program(page_type, program_mode)
     }
 
     /// Returns the time to erase a block after `pe_cycles` program/erase cycles.
-    #[inline]
     pub fn erase_time(&self, block: BlockId, pe_cycles: f32) -> Nanos {
         match &self.model {
             Model::Retries(model) => model.erase_time(self.erase, block, pe_cycles),
@@ -315,7 +308,6 @@ impl Chip {
     }
 
     /// Returns the wear that a program in this mode counts for; 1 in the normal mode.
-    #[inline]
     pub fn wear_weight(&self, program_mode: ProgramMode) -> f64 {
         self.program_modes.wear[program_mode.index()]
     }

@@ -10,7 +10,6 @@ use crate::program_mode::ProgramModes;
 use crate::refusal::{Refusal, positive};
 
 /// Returns the index of the factor for a page's type and program mode.
-#[inline]
 pub(crate) fn factor_index(c: &Conditions) -> usize {
     c.program_mode.index() * PageType::MAX_COUNT + c.page_type.index()
 }

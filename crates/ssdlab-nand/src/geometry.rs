@@ -208,7 +208,6 @@ impl Geometry {
     }
 
     /// Returns a bitmap with one bit for each sector of a page.
-    #[inline]
     pub const fn page_mask(&self) -> u64 {
         sector_mask(0, self.sectors_per_page())
     }
@@ -275,7 +274,6 @@ impl Geometry {
     }
 
     /// Returns the channel that connects a plane.
-    #[inline]
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
         ChannelId((plane.0 / (self.planes * self.dies * self.chips)) as u16)
     }

@@ -22,26 +22,22 @@ impl Level {
     }
 
     /// Returns the next level.
-    #[inline]
     pub const fn next(self) -> Level {
         Level(self.0.saturating_add(1))
     }
 
     /// Returns the level as far below `at` as this level is above it; the first level if there is
     /// none. This level must not be below `at`.
-    #[inline]
     pub const fn mirrored(self, at: Level) -> Level {
         Level(at.0.saturating_sub(self.0 - at.0))
     }
 
     /// Returns the level as an index into a table.
-    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Returns the retries of a read that tries every level from the first to this one.
-    #[inline]
     pub const fn retries(self) -> u8 {
         self.0
     }

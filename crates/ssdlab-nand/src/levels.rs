@@ -253,7 +253,6 @@ impl Levels {
         (self.ladder.last() * self.codeword_bits) as u32
     }
 
-    #[inline]
     pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
         self.base.draw(self.draws.word(u64::from(block.0)))
     }
@@ -275,7 +274,6 @@ impl Levels {
         rate.min(0.5)
     }
 
-    #[inline]
     pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         self.ladder.level_for(self.rber(block, c))
     }

@@ -54,25 +54,21 @@ impl MeasuredBlocks {
         })
     }
 
-    #[inline]
     fn word(&self, block: BlockId) -> u64 {
         self.draws.word(u64::from(block.0))
     }
 
     /// Returns the measured block that this simulated block takes over.
-    #[inline]
     fn of(&self, block: BlockId) -> &Measured {
         let blocks = &self.table.blocks;
         &blocks[rng::below(self.word(block), blocks.len() as u64) as usize]
     }
 
-    #[inline]
     fn page_word(&self, block: BlockId) -> u64 {
         rng::mix(self.word(block))
     }
 
     /// Returns the errors of the worst page and the retries that it needs, not rounded.
-    #[inline]
     fn worst(&self, measured: &Measured, c: &Conditions) -> (f64, f64) {
         let log_days = self.log_days.at(c.retention.as_ns() as f64 * self.days);
         measured.worst_at(f64::from(c.pe_cycles), log_days, f64::from(c.reads))
@@ -80,7 +76,6 @@ impl MeasuredBlocks {
 
     /// Returns the page's errors as a share of the worst page's errors. The share of page 0 comes
     /// from its measured errors.
-    #[inline]
     fn part(&self, block: BlockId, measured: &Measured, c: &Conditions) -> f64 {
         if c.page.0 != 0 {
             return self.pages.factor(self.page_word(block), c.page);
@@ -95,14 +90,12 @@ impl MeasuredBlocks {
     }
 
     /// Returns the raw bit errors of a codeword at the first attempt, not rounded.
-    #[inline]
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> f64 {
         let measured = self.of(block);
         let errors = self.worst(measured, c).0 * self.part(block, measured, c);
         errors.min(self.codeword_bits / 2.0)
     }
 
-    #[inline]
     pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         let measured = self.of(block);
         let (errors, retries) = self.worst(measured, c);
@@ -164,7 +157,6 @@ struct Place {
 }
 
 impl Place {
-    #[inline]
     fn of(axis: &[f64], at: f64) -> Place {
         // An axis is short, so counting is cheaper than a search.
         let passed = axis.iter().map(|&value| usize::from(value <= at)).sum::<usize>();
@@ -174,7 +166,6 @@ impl Place {
         Place { below, above, part }
     }
 
-    #[inline]
     fn between(self, at: impl Fn(usize) -> (f64, f64)) -> (f64, f64) {
         let below = at(self.below);
         if self.part == 0.0 {
@@ -187,7 +178,6 @@ impl Place {
 }
 
 impl Measured {
-    #[inline]
     fn worst_at(&self, cycles: f64, log_days: f64, reads: f64) -> (f64, f64) {
         let (worn, aged) = (Place::of(&self.cycles, cycles), Place::of(&self.log_days, log_days));
         let read = Place::of(&self.reads, reads);
@@ -203,7 +193,6 @@ impl Measured {
     }
 
     /// Returns the erase time in microseconds and the errors of the first page.
-    #[inline]
     fn signs_at(&self, cycles: f64) -> (f64, f64) {
         Place::of(&self.cycles, cycles).between(|at| self.signs[at])
     }

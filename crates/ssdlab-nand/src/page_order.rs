@@ -18,7 +18,6 @@ impl PageType {
     pub const MAX_COUNT: usize = 4;
 
     /// Returns the type as an index into a table.
-    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -72,7 +72,6 @@ impl Pages {
 
     /// Returns the page's errors as a share of the worst page's: 1 at the worst page, 1 − `spread`
     /// at the page furthest from it.
-    #[inline]
     pub(crate) fn factor(&self, word: u64, page: PageInBlock) -> f64 {
         let distance = u32::from(page.0).abs_diff(u32::from(self.worst(word).0));
         let distance = distance.min(self.count - distance);

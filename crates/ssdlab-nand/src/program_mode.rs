@@ -23,7 +23,6 @@ impl ProgramMode {
     pub const NORMAL: ProgramMode = ProgramMode(0);
 
     /// Returns the mode as an index into a table.
-    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

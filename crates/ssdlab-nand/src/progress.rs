@@ -65,7 +65,6 @@ impl Progress {
 
     /// Programs the next page of this type and returns its wordline. Returns `None` if the page
     /// must not be programmed yet.
-    #[inline]
     pub fn program(&mut self, page_type: PageType) -> Option<WordLine> {
         let wordline = self.candidate(page_type)?;
         self.programmed[page_type.index()] += 1;
@@ -73,7 +72,6 @@ impl Progress {
     }
 
     /// Returns the programmed pages of this type.
-    #[inline]
     pub fn programmed(&self, page_type: PageType) -> u16 {
         self.programmed[page_type.index()]
     }

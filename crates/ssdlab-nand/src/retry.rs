@@ -159,7 +159,6 @@ impl Retries {
         (errors * this.quality * page).min(self.codeword_bits / 2.0)
     }
 
-    #[inline]
     pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         self.ladder.level_for(self.errors(block, c))
     }
@@ -236,7 +235,6 @@ impl Retries {
     }
 
     /// Draws a trait of the block, with a mean of 1 and this deviation.
-    #[inline]
     fn own(&self, this: &Block, which: Trait, deviation: f64) -> f64 {
         1.0 + deviation * self.standard.draw(this.own_word(which))
     }

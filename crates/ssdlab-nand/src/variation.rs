@@ -60,7 +60,6 @@ impl Draws {
     }
 
     /// Returns the word of `address`: `rng::hash`, with its first half computed once.
-    #[inline]
     pub(crate) fn word(self, address: u64) -> u64 {
         rng::mix(self.key ^ address)
     }

@@ -167,31 +167,26 @@ impl Priority {
     pub const HIGHEST: Priority = Priority(0);
 
     /// Returns the priority of a submission queue. The first queue has the highest priority.
-    #[inline]
     pub const fn of_queue(queue: u8) -> Priority {
         Priority(queue)
     }
 
     /// Returns the index of the priority in a list by priority.
-    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Returns the priority of a class of blocks, on a drive that separates blocks by priority.
-    #[inline]
     pub const fn of_class(class: BlockClass) -> Priority {
         Priority(class.0)
     }
 
     /// Returns the class of the blocks that the drive reserves for the priority.
-    #[inline]
     pub const fn class(self) -> BlockClass {
         BlockClass(self.0)
     }
 
     /// Returns whether this priority is higher than another.
-    #[inline]
     pub const fn is_above(self, other: Priority) -> bool {
         self.0 < other.0
     }
@@ -227,7 +222,6 @@ pub struct Uses {
 
 impl Uses {
     /// Counts one more use of the page.
-    #[inline]
     pub fn count(&mut self, write: bool) {
         let uses = if write { &mut self.writes } else { &mut self.reads };
         *uses = uses.saturating_add(1);

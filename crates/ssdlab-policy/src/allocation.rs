@@ -33,7 +33,6 @@ pub struct StreamId(pub u8);
 
 impl StreamId {
     /// Returns the index of the stream in a list by stream.
-    #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -58,7 +57,6 @@ impl BlockClass {
     }
 
     /// Returns the classes with these numbers, the best first.
-    #[inline]
     pub fn numbered(numbers: Range<usize>) -> impl DoubleEndedIterator<Item = BlockClass> {
         numbers.map(|number| BlockClass(number as u8))
     }

@@ -133,19 +133,16 @@ impl BlockTable {
     }
 
     /// Returns the rank of a block.
-    #[inline]
     pub fn free_rank(&self, block: BlockId) -> u32 {
         self.free_rank.get(block.index()).copied().unwrap_or(0)
     }
 
     /// Returns whether a block is reserved.
-    #[inline]
     pub fn is_reserved(&self, block: BlockId) -> bool {
         self.class(block).0 < self.reserved_classes
     }
 
     /// Returns the class of a block, 0 the best.
-    #[inline]
     pub fn class(&self, block: BlockId) -> BlockClass {
         self.class.get(block.index()).copied().unwrap_or(BlockClass::BEST)
     }
@@ -172,7 +169,6 @@ impl BlockTable {
     }
 
     /// Returns the state of a block.
-    #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.state[block.index()]
     }
@@ -183,7 +179,6 @@ impl BlockTable {
     }
 
     /// Sets the state of a block.
-    #[inline]
     pub fn set_state(&mut self, block: BlockId, state: BlockState) {
         if self.is_full(block) {
             *self.full_like(block) -= 1;
@@ -203,7 +198,6 @@ impl BlockTable {
         self.set_state(block, BlockState::Open);
     }
 
-    #[inline]
     fn is_full(&self, block: BlockId) -> bool {
         self.state[block.index()] == BlockState::Closed
     }
@@ -253,32 +247,27 @@ impl BlockTable {
     }
 
     /// Prefetches the entries that change soon, when the block loses a page.
-    #[inline]
     pub fn prefetch(&self, block: BlockId) {
         prefetch::fetch(&self.state, block.index());
         prefetch::fetch(&self.valid, block.index());
     }
 
     /// Prefetches the entry that changes when the program of a page begins.
-    #[inline]
     pub fn prefetch_written(&self, block: BlockId) {
         prefetch::fetch(&self.written, block.index());
     }
 
     /// Returns the number of pages of a block that hold the newest copy of a logical page.
-    #[inline]
     pub fn valid(&self, block: BlockId) -> u16 {
         self.valid[block.index()]
     }
 
     /// Returns the number of programmed pages of a block.
-    #[inline]
     pub fn written(&self, block: BlockId) -> u16 {
         self.written[block.index()]
     }
 
     /// Returns the number of erases of a block.
-    #[inline]
     pub fn erases(&self, block: BlockId) -> u32 {
         self.erases[block.index()]
     }
@@ -308,7 +297,6 @@ impl BlockTable {
         }
     }
 
-    #[inline]
     fn close(&mut self, block: BlockId) {
         let plane = self.plane_of(block).index();
         self.clock[plane] += 1;
@@ -317,7 +305,6 @@ impl BlockTable {
     }
 
     /// Marks an open block as partial: programmed in part, without an operation under way.
-    #[inline]
     pub fn rests(&mut self, block: BlockId) {
         if self.state[block.index()] == BlockState::Open {
             self.state[block.index()] = BlockState::Partial;
@@ -363,7 +350,6 @@ impl BlockTable {
     }
 
     /// Returns the blocks of a plane, as a policy sees them.
-    #[inline]
     pub fn pool(&self, plane: PlaneId) -> Pool<'_> {
         let first = (plane.0 * self.blocks_per_plane) as usize;
         let range = first..first + self.blocks_per_plane as usize;

@@ -13,6 +13,10 @@ use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
 use crate::PolicyContext;
 use crate::saved::{self, Limits, SavedPart};
 
+mod values;
+
+pub use values::{SavedValues, Values};
+
 /// A part of a policy's state: a name, its values, and the memory that a controller needs for them.
 #[derive(Debug)]
 pub struct Column<'a> {
@@ -53,6 +57,8 @@ impl Per {
 /// The bits that a controller needs for a column.
 #[derive(Clone, Copy, Debug)]
 enum Bits {
+    /// For each value, as many as its largest value needs.
+    Fitting,
     /// For each value.
     Each(u64),
     /// For the whole column.
@@ -61,123 +67,23 @@ enum Bits {
     Reserved(u64),
 }
 
-/// A type of value that a column may have.
-trait Value: Copy {
-    /// Returns whether the value is allowed in a column whose largest value is `most`.
-    fn may_be(self, most: u64) -> bool;
-}
-
-macro_rules! values {
-    ($($number:literal $of:ident $Type:ty: $doc:literal, |$value:ident, $most:ident| $may_be:expr;)+) => {
-        /// The values of a column.
-        #[derive(Debug)]
-        pub enum Values<'a> {
-            $(#[doc = $doc] $of(&'a mut [$Type])),+
-        }
-
-        /// The values of a column in a state file.
-        #[derive(Clone, Debug, PartialEq, Serialize)]
-        #[serde(untagged)]
-        pub enum SavedValues {
-            $(#[doc = $doc] $of(Vec<$Type>)),+
-        }
-
-        impl Values<'_> {
-            /// Returns the number of the values' type in a state file, and the number of values.
-            fn shape(&self) -> (u8, usize) {
-                match self { $(Values::$of(values) => ($number, values.len())),+ }
-            }
-
-            fn saved(&self) -> SavedValues {
-                match self { $(Values::$of(values) => SavedValues::$of(values.to_vec())),+ }
-            }
-
-            /// Replaces the values by saved ones of the same shape.
-            fn restore(&mut self, saved: &SavedValues) {
-                match (self, saved) {
-                    $((Values::$of(own), SavedValues::$of(values)) => own.copy_from_slice(values),)+
-                    _ => unreachable!("values of the same shape"),
-                }
-            }
-        }
-
-        impl SavedValues {
-            /// See [`Values`].
-            fn shape(&self) -> (u8, usize) {
-                match self { $(SavedValues::$of(values) => ($number, values.len())),+ }
-            }
-
-            fn may_be(&self, most: u64) -> bool {
-                match self {
-                    $(SavedValues::$of(values) => values.iter().all(|value| value.may_be(most))),+
-                }
-            }
-
-            /// Reads values of the type with this number.
-            fn read<'de, A: SeqAccess<'de>>(
-                kind: u8,
-                from: &mut A,
-                limits: &Limits<'_>,
-            ) -> Result<SavedValues, A::Error> {
-                match kind {
-                    $($number => limits.policy_column(from).map(SavedValues::$of),)+
-                    _ => Err(A::Error::custom("a column has values of no type")),
-                }
-            }
-        }
-
-        $(impl Value for $Type {
-            fn may_be(self, $most: u64) -> bool {
-                let $value = self;
-                $may_be
-            }
-        }
-
-        impl<'a> From<&'a mut [$Type]> for Values<'a> {
-            fn from(values: &'a mut [$Type]) -> Values<'a> {
-                Values::$of(values)
-            }
-        }
-
-        impl<'a> From<&'a mut Vec<$Type>> for Values<'a> {
-            fn from(values: &'a mut Vec<$Type>) -> Values<'a> {
-                Values::$of(values)
-            }
-        }
-
-        impl<'a> From<&'a mut Box<[$Type]>> for Values<'a> {
-            fn from(values: &'a mut Box<[$Type]>) -> Values<'a> {
-                Values::$of(values)
-            }
-        }
-
-        impl<'a> From<&'a mut $Type> for Values<'a> {
-            fn from(value: &'a mut $Type) -> Values<'a> {
-                Values::$of(std::slice::from_mut(value))
-            }
-        })+
-    };
-}
-values! {
-    0 U8 u8: "Bytes.", |value, most| u64::from(value) <= most;
-    1 U16 u16: "Numbers of 16 bits.", |value, most| u64::from(value) <= most;
-    2 U32 u32: "Numbers of 32 bits.", |value, most| u64::from(value) <= most;
-    3 U64 u64: "Numbers of 64 bits.", |value, most| value <= most;
-    4 F64 f64: "Numbers of floating point.", |value, _most| !value.is_nan();
-    5 F32 f32: "Numbers of floating point of 32 bits.", |value, _most| !value.is_nan();
-    6 I64 i64: "Numbers of 64 bits, of either sign.", |value, most| u64::try_from(value).is_ok_and(|value| value <= most) || value < 0;
-}
-
 impl<'a> Column<'a> {
-    /// Returns a column for which a controller needs no memory.
+    /// Returns a column. A controller needs as many bits for each value as the largest allowed one,
+    /// or as the type if any value is allowed.
     pub fn new(name: &'static str, per: Per, values: impl Into<Values<'a>>) -> Column<'a> {
         let values = Some(values.into());
-        Column { name, per, bits: Bits::All(0), most: u64::MAX, values }
+        Column { name, per, bits: Bits::Fitting, most: u64::MAX, values }
     }
 
     /// Returns a column that only counts memory, in bits; state files do not carry it.
     pub fn counted(name: &'static str, bits: u64) -> Column<'a> {
         Column { name, per: Per::Drive, bits: Bits::All(bits), most: u64::MAX, values: None }
+    }
+
+    /// Counts no memory for the column: only the simulator needs it, or every controller has it.
+    #[must_use]
+    pub fn uncounted(self) -> Column<'a> {
+        Column { bits: Bits::All(0), ..self }
     }
 
     /// Sets the bits that a controller needs for each value.
@@ -207,13 +113,19 @@ impl<'a> Column<'a> {
     /// Returns the bits that a controller needs for the column, with `reserved_blocks` blocks
     /// reserved.
     fn metadata_bits(&self, reserved_blocks: u64) -> u64 {
+        let count = self.values.as_ref().map_or(0, |values| values.shape().1 as u64);
         match self.bits {
-            Bits::Each(each) => {
-                each * self.values.as_ref().map_or(0, |values| values.shape().1 as u64)
-            }
+            Bits::Fitting => count * self.fitting_bits(),
+            Bits::Each(each) => each * count,
             Bits::All(all) => all,
             Bits::Reserved(each) => each * reserved_blocks,
         }
+    }
+
+    /// Returns the bits of the largest allowed value, or of the type if any value is allowed.
+    fn fitting_bits(&self) -> u64 {
+        let of_type = self.values.as_ref().map_or(0, Values::bits);
+        of_type.min((u64::BITS - self.most.leading_zeros()).into())
     }
 
     /// Checks that the column has the same number of values for each thing that it describes.
@@ -486,5 +398,14 @@ mod tests {
         let mut other = counts.clone();
         let both = counts.columns().into_iter().chain(other.columns());
         assert_eq!(metadata_bits(both, 0)[..twice], [("pages", 30), ("table", 100), ("mean", 0)]);
+    }
+
+    #[test]
+    fn a_column_counts_its_memory_unless_it_says_that_it_needs_none() {
+        let bits = |column: Column| column.metadata_bits(0);
+        let (mut bytes, mut words) = ([0u8; 5], [0u32; 5]);
+        assert_eq!(bits(Column::new("any", Per::Block, &mut bytes[..])), 5 * 8);
+        assert_eq!(bits(Column::new("few", Per::Block, &mut words[..]).up_to(4)), 5 * 3);
+        assert_eq!(bits(Column::new("none", Per::Block, &mut words[..]).uncounted()), 0);
     }
 }

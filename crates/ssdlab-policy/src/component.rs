@@ -277,13 +277,11 @@ impl<'a> Components<'a> {
     pub const NONE: Components<'static> = Components(&Nothing);
 
     /// Returns the components of a list.
-    #[inline]
     pub fn new(all: &'a dyn Lookup) -> Components<'a> {
         Components(all)
     }
 
     /// Returns the component of this type, if the drive keeps it.
-    #[inline]
     pub fn get<C: Any>(self) -> Option<&'a C> {
         self.0.find(TypeId::of::<C>())?.downcast_ref()
     }

@@ -113,13 +113,11 @@ impl EventMask {
     }
 
     /// Returns the number of the first kind in the set, in the order of [`EventMask::all`].
-    #[inline]
     pub const fn index(self) -> usize {
         self.0.trailing_zeros() as usize
     }
 
     /// Returns the kind of event that the drive publishes when an operation of this kind ends.
-    #[inline]
     pub const fn of_operation(kind: OpKind) -> EventMask {
         // The first three kinds have the order of `OpKind`.
         EventMask(1 << kind as u32)
@@ -137,7 +135,6 @@ impl EventMask {
     }
 
     /// Returns whether two sets have a kind in common.
-    #[inline]
     pub const fn has(self, any_of: EventMask) -> bool {
         self.0 & any_of.0 != 0
     }

@@ -2,8 +2,9 @@
 //!
 //! Seven decisions make a drive's character: [`scheduler`], [`placement`], [`program_mode`],
 //! [`read_start`], [`suspend`], [`eviction`], [`background`]. For each decision the drive shows the
-//! policy a view, which is plain data, and the policy returns a choice. A policy never acts and
-//! holds no reference to the drive. The drive carries out each choice, in one way for all policies.
+//! policy a view, and the policy returns a choice. A view is plain data. Some views also answer
+//! questions about planes, blocks or components. A policy never acts and holds no reference to the
+//! drive. The drive carries out each choice, in one way for all policies.
 //! A policy learns from events, and asks for further work by actions ([`event`]).
 //!
 //! Each module also holds the conventional policies of its decision.

@@ -169,6 +169,5 @@ impl Policy for NextPage {
 }
 
 impl PlacementPolicy for NextPage {
-    #[inline]
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 }

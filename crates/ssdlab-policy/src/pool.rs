@@ -62,7 +62,6 @@ impl Pool<'_> {
     }
 
     /// Returns whether a block is reserved. Garbage collection leaves such blocks alone.
-    #[inline]
     pub fn is_reserved(&self, index: usize) -> bool {
         self.class.get(index).is_some_and(|class| class.0 < self.reserved_classes)
     }
@@ -79,14 +78,12 @@ impl Pool<'_> {
 
     /// Returns whether a block has pages that were never programmed and that the relaxed page order
     /// still offers.
-    #[inline]
     pub fn is_partial(&self, index: usize) -> bool {
         self.state[index] == BlockState::Partial
     }
 
     /// Returns whether a block holds data that stays. Since such a block was closed or opened, its
     /// plane has closed at least as many blocks as the plane contains.
-    #[inline]
     pub fn is_cold(&self, index: usize) -> bool {
         let holds = [BlockState::Closed, BlockState::Open, BlockState::Partial];
         holds.contains(&self.state[index]) && self.clock - self.closed[index] >= self.len() as u32
@@ -107,7 +104,6 @@ impl Pool<'_> {
     }
 
     /// Returns the block at this index.
-    #[inline]
     pub fn block(&self, index: usize) -> BlockId {
         BlockId(self.first.0 + index as u32)
     }

@@ -100,6 +100,5 @@ impl ProgramModePolicy for Normal {
         ProgramModeNeeds::default()
     }
 
-    #[inline]
     fn fill(&mut self, _: &ProgramModeView, _: &mut PlacementHint) {}
 }

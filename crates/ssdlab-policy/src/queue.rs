@@ -121,13 +121,11 @@ impl Queue {
     }
 
     /// Returns a group.
-    #[inline]
     pub fn group(&self, id: GroupId) -> &Group {
         &self.groups[id.0 as usize]
     }
 
     /// Returns whether no group waits.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.kinds.iter().all(|kind| kind.arrived.is_empty())
     }
@@ -154,14 +152,12 @@ impl Queue {
     }
 
     /// Returns the waiting groups of a kind, in order of arrival.
-    #[inline]
     pub fn arrived(&self, kind: OpKind) -> impl Iterator<Item = GroupId> + '_ {
         self.kinds[side(kind)].arrived.iter().map(|(id, _)| *id)
     }
 
     /// Returns the waiting group of a kind that has this number of others before it, if there is
     /// one.
-    #[inline]
     pub fn at(&self, kind: OpKind, others: usize) -> Option<GroupId> {
         self.kinds[side(kind)].arrived.get(others).map(|(id, _)| *id)
     }

@@ -48,7 +48,6 @@ impl ReadStartView<'_> {
     }
 
     /// Returns the last level.
-    #[inline]
     pub fn last_level(&self) -> Level {
         Level::last_of(self.levels)
     }
@@ -99,7 +98,6 @@ impl Policy for LowestLevel {
 }
 
 impl ReadStartPolicy for LowestLevel {
-    #[inline]
     fn start(&mut self, _: &ReadStartView) -> Level {
         Level::FIRST
     }
@@ -159,7 +157,6 @@ impl Policy for FixedLevel {
 }
 
 impl ReadStartPolicy for FixedLevel {
-    #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
         self.level.min(view.last_level())
     }
@@ -192,7 +189,6 @@ impl Policy for HighestLevel {
 }
 
 impl ReadStartPolicy for HighestLevel {
-    #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
         view.last_level()
     }

@@ -150,7 +150,6 @@ impl SuspendPolicy for NoSuspend {
         SuspendNeeds::default()
     }
 
-    #[inline]
     fn verdict(&mut self, _: &SuspendView) -> Verdict {
         Verdict::Wait
     }

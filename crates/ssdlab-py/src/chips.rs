@@ -11,7 +11,11 @@ use crate::gil;
 /// Measures the chips of a plan's device; `order` says how, in JSON.
 /// Returns the measurements and the hash of the config, or None if Ctrl-C came.
 #[pyfunction]
-pub fn measure(py: Python<'_>, plan: &str, order: &str) -> PyResult<Option<(Chips, String)>> {
+pub(crate) fn measure(
+    py: Python<'_>,
+    plan: &str,
+    order: &str,
+) -> PyResult<Option<(Chips, String)>> {
     let plan: Plan = from_json("plan", plan)?;
     let order: chip_measurements::Order = from_json("order", order)?;
     let work = move |control: &Control| chip_measurements::measure(&plan, &order, control);
@@ -21,14 +25,14 @@ pub fn measure(py: Python<'_>, plan: &str, order: &str) -> PyResult<Option<(Chip
 
 /// Reads the measurements of chips from a CSV file. Returns them and the file's SHA-256.
 #[pyfunction]
-pub fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
+pub(crate) fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
     let (samples, hash) = gil::work_alone(py, move || chips::read(&path))?;
     Ok((Chips(samples), hash))
 }
 
 /// Returns how long one unit of time at `celsius` is at 30 degrees Celsius.
 #[pyfunction]
-pub fn acceleration(celsius: f64, activation_ev: f64) -> f64 {
+pub(crate) fn acceleration(celsius: f64, activation_ev: f64) -> f64 {
     chips::acceleration(celsius, 30.0, activation_ev)
 }
 

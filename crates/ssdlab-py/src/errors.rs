@@ -52,7 +52,7 @@ fn first_panic() -> MutexGuard<'static, Option<String>> {
 }
 
 /// Keeps panics off the terminal, because an exception reports them.
-pub fn keep_panics_quiet() {
+pub(crate) fn keep_panics_quiet() {
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
         let message = panic_text(panic.payload()) + &place.unwrap_or_default();
@@ -71,7 +71,7 @@ fn panic_text(payload: &(dyn Any + Send)) -> String {
 const ZSTD_HAS_NO_MEMORY: &str = "zstd returned null pointer";
 
 /// Runs `work`, and turns a panic in it into [`Wrong::Internal`].
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
     let payload = match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => return result.map_err(Wrong::Input),
         Err(payload) => payload,
@@ -88,7 +88,7 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
 ///
 /// # Errors
 /// Returns an `InputError` that calls the value `what`.
-pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+pub(crate) fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| input(&Fault::new(what, error.to_string())))
 }
 
@@ -96,6 +96,6 @@ pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
 ///
 /// # Errors
 /// Returns an `InternalError`, which no value that the binding returns should cause.
-pub fn to_json<T: Serialize>(value: &T) -> PyResult<String> {
+pub(crate) fn to_json<T: Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| InternalError::new_err(error.to_string()))
 }

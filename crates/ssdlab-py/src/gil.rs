@@ -29,7 +29,7 @@ const GRACE: u32 = 10;
 /// - Returns a `KeyboardInterrupt` at the second Ctrl-C, even while the work still runs.
 /// - Returns the first Ctrl-C after one second if the work cannot stop (a file blocks) and keeps
 ///   nothing.
-pub fn work<T: Send + 'static>(
+pub(crate) fn work<T: Send + 'static>(
     py: Python<'_>,
     control: Control,
     progress: Option<Py<PyAny>>,
@@ -83,7 +83,7 @@ pub fn work<T: Send + 'static>(
 ///
 /// # Errors
 /// Returns the fault of `work`, or a `KeyboardInterrupt` at Ctrl-C.
-pub fn work_alone<T: Send + 'static>(
+pub(crate) fn work_alone<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> PyResult<T> {

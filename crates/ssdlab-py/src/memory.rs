@@ -21,7 +21,6 @@ struct Memory;
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-#[inline]
 fn had(memory: *mut u8) -> *mut u8 {
     if memory.is_null() && IS_COMMAND.load(Ordering::Relaxed) {
         end();
@@ -49,25 +48,21 @@ fn end() -> ! {
 
 // SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Memory {
-    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
         had(unsafe { System.alloc(layout) })
     }
 
-    #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
         had(unsafe { System.alloc_zeroed(layout) })
     }
 
-    #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promises.
         had(unsafe { System.realloc(memory, layout, size) })
     }
 
-    #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(memory, layout) }
@@ -76,7 +71,7 @@ unsafe impl GlobalAlloc for Memory {
 
 /// Makes the process end with one line, not with a signal, when Rust gets no memory.
 #[pyfunction]
-pub fn end_without_memory() {
+pub(crate) fn end_without_memory() {
     IS_COMMAND.store(true, Ordering::Relaxed);
     // SAFETY: the handler does only what a signal handler may do.
     unsafe { libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t) };
@@ -96,6 +91,6 @@ extern "C" fn aborted(_: c_int) {
 /// Returns the bytes that this process may still take, and the cause of the limit. Returns None if
 /// the limit is unknown.
 #[pyfunction]
-pub fn memory_left() -> Option<(u64, &'static str)> {
+pub(crate) fn memory_left() -> Option<(u64, &'static str)> {
     ssdlab_run::memory_left()
 }

@@ -12,7 +12,7 @@ use crate::state::Header;
 
 /// The start state that a plan's drive shares with those of other plans.
 #[derive(Clone, Debug)]
-pub enum Begins {
+pub(crate) enum Begins {
     /// Drawn at random.
     Drawn(Arc<Common<Start>>),
     /// Read from a state file.
@@ -23,7 +23,7 @@ pub enum Begins {
 
 /// A value that several plans need.
 #[derive(Debug)]
-pub struct Common<T>(Mutex<Inside<T>>);
+pub(crate) struct Common<T>(Mutex<Inside<T>>);
 
 #[derive(Debug)]
 struct Inside<T> {
@@ -39,7 +39,7 @@ impl<T: Clone> Common<T> {
 
     /// Returns the value for one plan, and whether another plan made it. While one plan makes it,
     /// the others wait. Returns `None` if stopped.
-    pub fn get(
+    pub(crate) fn get(
         &self,
         make: impl FnOnce() -> Result<Option<T>, Fault>,
     ) -> Result<Option<(T, bool)>, Fault> {

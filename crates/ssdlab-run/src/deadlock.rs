@@ -13,7 +13,7 @@ const TIMES: u64 = 4;
 
 /// Watches the progress of a drive while the caller waits for it.
 #[derive(Default)]
-pub struct DeadlockDetector {
+pub(crate) struct DeadlockDetector {
     events: u64,
     /// Pages read and programmed for the host, and blocks erased, when the former last changed.
     last: Option<(u64, u64)>,
@@ -21,7 +21,7 @@ pub struct DeadlockDetector {
 
 impl DeadlockDetector {
     /// Counts an event. Returns whether a check is due.
-    pub fn event(&mut self) -> bool {
+    pub(crate) fn event(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(CHECK_EVERY)
     }
@@ -31,7 +31,7 @@ impl DeadlockDetector {
     /// # Errors
     /// When the drive gains no free space.
     #[cold]
-    pub fn check(&mut self, drive: &Drive) -> Result<(), Fault> {
+    pub(crate) fn check(&mut self, drive: &Drive) -> Result<(), Fault> {
         let ops = drive.flash().counts.ops();
         let for_host = |kind: OpKind| ops[kind as usize][Cause::Host as usize];
         let erased = ops[OpKind::Erase as usize].iter().sum();
@@ -58,7 +58,7 @@ impl DeadlockDetector {
 }
 
 /// Returns the fault for a drive without pending events while requests wait.
-pub fn stalled(unfinished: u64) -> Fault {
+pub(crate) fn stalled(unfinished: u64) -> Fault {
     Fault::new(
         "drive",
         "deadlock: a plane has no free block, and garbage collection is off or has no victim",
@@ -71,7 +71,7 @@ pub fn stalled(unfinished: u64) -> Fault {
 ///
 /// # Errors
 /// When the drive gains no free space.
-pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
+pub(crate) fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
     let mut detector = DeadlockDetector::default();
     while let Some(next) = drive.next_event() {
         drive.advance(next, done);

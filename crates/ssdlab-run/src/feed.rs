@@ -13,7 +13,7 @@ use crate::source::{Requests, Seen};
 const AHEAD: usize = 2;
 
 /// The requests of a plan, one by one, for every replay.
-pub struct Feed {
+pub(crate) struct Feed {
     reader: Reader,
     batch: Batch,
     next: usize,
@@ -98,7 +98,7 @@ impl Feed {
     ///
     /// # Errors
     /// When the trace cannot be read.
-    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
+    pub(crate) fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
         let requests = Requests::open(prepared, remarks)?;
         Ok(Feed {
             expected: requests.source().expected(),
@@ -118,7 +118,7 @@ impl Feed {
     ///
     /// # Errors
     /// When the trace can no longer be read.
-    pub fn again(&mut self, prepared: &Prepared) -> Result<bool, Fault> {
+    pub(crate) fn again(&mut self, prepared: &Prepared) -> Result<bool, Fault> {
         if self.replay + 1 == self.replays {
             return Ok(false);
         }
@@ -138,7 +138,7 @@ impl Feed {
     /// # Errors
     /// See [`Requests::read`].
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>, Fault> {
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, Fault> {
         if self.next == self.batch.requests.len() {
             self.next_batch()?;
         }
@@ -158,17 +158,17 @@ impl Feed {
     }
 
     /// Returns the next two requests, as far as they have been read.
-    pub fn soon(&self) -> [Option<&Record>; 2] {
+    pub(crate) fn soon(&self) -> [Option<&Record>; 2] {
         [0, 1].map(|after| self.batch.requests.get(self.next + after))
     }
 
     /// Returns the number of requests handed out, including those of earlier replays.
-    pub fn handed_out(&self) -> u64 {
+    pub(crate) fn handed_out(&self) -> u64 {
         self.handed_out
     }
 
     /// Returns the share of the requests handed out, if known.
-    pub fn progress(&self) -> Option<f64> {
+    pub(crate) fn progress(&self) -> Option<f64> {
         let handed_out = (self.handed_out - self.before) as f64;
         let of_source = match self.expected {
             Some(total) if total > 0 => Some(handed_out / total as f64),
@@ -181,7 +181,7 @@ impl Feed {
     /// Ends the feed and returns the source of the last replay's requests. After an early stop, the
     /// source has read ahead of the replay. Its observations cover only the batches that the replay
     /// began.
-    pub fn end(self) -> Requests {
+    pub(crate) fn end(self) -> Requests {
         let mut requests = self.reader.end();
         requests.seen = self.batch.seen;
         requests

@@ -159,7 +159,6 @@ impl Room {
     ///
     /// # Errors
     /// When memory does not suffice for the tables.
-    #[inline]
     pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
         self.tables.touch(pages)
     }

@@ -5,7 +5,7 @@ use ssdlab_workload::{Format, Trace, TraceOptions, open_with, parse_spec};
 
 /// Opens the trace `FILE` or `FILE:format`. The trace reports which of its requests come from
 /// twins.
-pub fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
+pub(crate) fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
     let (path, format) = parse_spec(spec)?;
     open_with(&path, format, options).map(with_twins)
 }

@@ -35,7 +35,7 @@ pub struct PreconditionResult {
 ///
 /// # Errors
 /// When the drive is deadlocked, or gains no free space.
-pub fn steady(
+pub(crate) fn steady(
     drive: &mut Drive,
     seed: u64,
     control: &Control,

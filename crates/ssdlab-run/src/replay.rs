@@ -24,7 +24,7 @@ use crate::settle::SettleMonitor;
 use crate::source::op;
 
 /// A replay in progress.
-pub struct Replay<'a> {
+pub(crate) struct Replay<'a> {
     drive: &'a mut Drive,
     progress: &'a Progress,
     control: &'a Control,
@@ -58,7 +58,7 @@ const CHECK_SECTORS: u64 = CHECK_EVERY << 8;
 
 impl<'a> Replay<'a> {
     /// Creates a replay on this drive, from its present time on.
-    pub fn new(
+    pub(crate) fn new(
         drive: &'a mut Drive,
         warmup: Warmup,
         control: &'a Control,
@@ -106,7 +106,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// When the input of the feed is invalid, when the drive makes no progress, or when memory runs
     /// short.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         prepared: &Prepared,
         feed: &mut Feed,

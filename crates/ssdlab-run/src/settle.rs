@@ -40,7 +40,7 @@ const STEP: usize = 8;
 
 /// The figure that ends a run, and the relative half-width of its interval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Goal {
+pub(crate) struct Goal {
     figure: Figure,
     width: f64,
 }

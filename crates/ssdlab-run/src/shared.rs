@@ -20,7 +20,7 @@ use crate::open::open_trace;
 pub(crate) const BATCH: usize = 4096;
 
 /// A trace and the requests parsed so far.
-pub struct Shared {
+pub(crate) struct Shared {
     spec: String,
     options: TraceOptions,
     name: String,
@@ -74,7 +74,7 @@ impl Shared {
     }
 
     /// Returns a view of the trace for one plan, from the first request on.
-    pub fn view(self: &Arc<Shared>) -> View {
+    pub(crate) fn view(self: &Arc<Shared>) -> View {
         View { shared: self.clone(), next: 0, progress: None, alone: None }
     }
 
@@ -141,7 +141,7 @@ impl Shared {
 }
 
 /// One plan's view of a shared trace. All views of a trace must ask for parts of the same sizes.
-pub struct View {
+pub(crate) struct View {
     shared: Arc<Shared>,
     next: usize,
     progress: Option<f64>,
@@ -151,7 +151,7 @@ pub struct View {
 
 impl View {
     /// Returns the remarks for the user on how the trace is read.
-    pub fn remarks(&self) -> &[String] {
+    pub(crate) fn remarks(&self) -> &[String] {
         &self.shared.remarks
     }
 

@@ -16,7 +16,7 @@ use crate::twin;
 pub(crate) const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
 /// The requests of a plan, in batches. Each lies on the drive and carries its final arrival time.
-pub struct Requests {
+pub(crate) struct Requests {
     source: Box<dyn Source>,
     /// The number of requests that may still be read.
     left: u64,
@@ -34,7 +34,7 @@ pub struct Requests {
 
 /// Observations on requests.
 #[derive(Clone, Copy, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Whether any request carried a latency hint.
     pub hinted: bool,
     /// Requests whose address was folded into the drive.
@@ -49,7 +49,7 @@ impl Requests {
     ///
     /// # Errors
     /// When the trace cannot be read.
-    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Requests, Fault> {
+    pub(crate) fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Requests, Fault> {
         Requests::open_draw(prepared, 0, remarks)
     }
 
@@ -57,7 +57,7 @@ impl Requests {
     ///
     /// # Errors
     /// When the trace cannot be read.
-    pub fn open_draw(
+    pub(crate) fn open_draw(
         prepared: &Prepared,
         number: u32,
         remarks: &mut Vec<String>,
@@ -81,7 +81,7 @@ impl Requests {
     /// When the trace is invalid. Also when a request arrives too late, names a missing queue, or
     /// lies beyond the drive and must not be folded. All requests before the wrong one are returned
     /// first.
-    pub fn read(&mut self, batch: &mut Vec<Record>) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, batch: &mut Vec<Record>) -> Result<(), Fault> {
         batch.clear();
         if let Some(wrong) = self.wrong.take() {
             return Err(wrong);
@@ -109,7 +109,7 @@ impl Requests {
     ///
     /// # Errors
     /// When a request is invalid, or when `act` refuses it.
-    pub fn each(
+    pub(crate) fn each(
         mut self,
         control: &Control,
         mut act: impl FnMut(&Record) -> Result<(), &'static str>,
@@ -173,7 +173,7 @@ impl Requests {
     }
 
     /// Returns the source of the requests.
-    pub fn source(&self) -> &dyn Source {
+    pub(crate) fn source(&self) -> &dyn Source {
         &*self.source
     }
 }
@@ -212,7 +212,7 @@ fn source_of(
 }
 
 /// Converts an operation of a record to one of the drive.
-pub fn op(op: Op) -> ssdlab_core::Op {
+pub(crate) fn op(op: Op) -> ssdlab_core::Op {
     match op {
         Op::Read => ssdlab_core::Op::Read,
         Op::Write => ssdlab_core::Op::Write,

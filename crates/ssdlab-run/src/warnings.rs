@@ -11,7 +11,7 @@ use crate::state::START_KEY_OF_RUN;
 ///
 /// # Errors
 /// When layers cannot be merged.
-pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
+pub(crate) fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     let Some(state) = &prepared.plan.state else { return Ok(None) };
     let named = catalog::device_and_scheme(&prepared.plan.device, prepared.plan.scheme_name())?
         .resolve::<RunConfig>()?
@@ -32,7 +32,7 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
 
 /// Returns a remark if cells age faster or slower than when the requests were recorded.
 /// `flash.time_scale` and the time scale of the requests then do not cancel out.
-pub fn of_clock(prepared: &Prepared) -> Option<String> {
+pub(crate) fn of_clock(prepared: &Prepared) -> Option<String> {
     let cells = f64::from(prepared.resolved.config.flash.time_scale);
     let recorded = prepared.plan.trace.is_some() || prepared.twin.is_some();
     let own = recorded.then_some(1.0).into_iter();
@@ -52,7 +52,7 @@ fn rounded(factor: f64) -> f64 {
 
 /// Returns a remark if requests carry hints that no policy of this drive uses. Returns one also if
 /// policies use hints and no request carries any.
-pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
+pub(crate) fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     let configured = prepared.workload.hints.iter().any(|hint| *hint != 0);
     match (Drive::heeds_hints(&prepared.resolved), configured, hinted) {
         (false, true, _) => Some("no policy of this drive uses the hints of workload.hints".into()),
@@ -64,7 +64,7 @@ pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
 }
 
 /// Returns a remark if pages are not classified by a first pass of the workload.
-pub fn of_first_pass(drive: &Drive) -> Option<String> {
+pub(crate) fn of_first_pass(drive: &Drive) -> Option<String> {
     drive.lacks_first_pass().then(|| {
         let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
         let why = "earlier writes already classified and programmed the pages";

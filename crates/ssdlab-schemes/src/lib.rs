@@ -21,8 +21,8 @@ mod renamed;
 /// Streams: writes whose data is expected to live as long share blocks, so that these become
 /// invalid together.
 mod streams {
-    pub mod by_queue;
-    pub mod sepbit;
+    pub(crate) mod by_queue;
+    pub(crate) mod sepbit;
 }
 
 use crate::catalog::Entry;
@@ -120,7 +120,7 @@ slot! { $ each_read_start
     AnyReadStart from ReadStartChoice {
         /// From the lowest level up, one at a time.
         lowest_level => LowestLevel in ssdlab_policy::read_start,
-        /// From a fixed level up, one at a time.
+        /// From a fixed level up, by a fixed step.
         fixed_level => FixedLevel in ssdlab_policy::read_start,
         /// Always the highest level.
         highest_level => HighestLevel in ssdlab_policy::read_start,

@@ -17,7 +17,6 @@ pub enum Op {
 
 impl Op {
     /// Returns whether the operation reads data, or else writes data; `None` if it does neither.
-    #[inline]
     pub fn reads(self) -> Option<bool> {
         match self {
             Op::Read => Some(true),

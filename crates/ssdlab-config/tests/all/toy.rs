@@ -11,7 +11,7 @@ use ssdlab_base::units::{Bytes, Nanos};
 /// A drive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Toy {
+pub(crate) struct Toy {
     /// Seed of all random streams. Default: 0, which is a seed like any other. Assumed.
     #[serde(default)]
     pub seed: u64,
@@ -39,7 +39,7 @@ pub struct Toy {
 
 /// The shape of the flash.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Geometry {
+pub(crate) struct Geometry {
     /// Blocks of a plane. Source: datasheet, Table 3.
     #[schemars(range(min = 1, max = 65536))]
     pub blocks: u32,
@@ -62,7 +62,7 @@ fn two() -> u8 {
 /// Garbage collection.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Gc {
+pub(crate) struct Gc {
     /// Free blocks below which collection starts. Source: DLV, Table II.
     pub threshold: Share,
     /// How long a collection may hold the die. Default: `3ms`. Assumed.
@@ -83,12 +83,12 @@ impl Default for Gc {
 /// First come, first served.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Fifo {}
+pub(crate) struct Fifo {}
 
 /// Heavy writes on strong pages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Hws {
+pub(crate) struct Hws {
     /// Requests that the scheduler considers. Source: DLV, Section IV.
     #[schemars(range(min = 1))]
     pub window: u32,
@@ -104,7 +104,7 @@ impl Default for Hws {
 
 /// By class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Classes {
+pub(crate) struct Classes {
     /// Classes told apart. No source here, on purpose.
     pub classes: u8,
 }
@@ -124,7 +124,7 @@ choice! {
 
 /// Moves hot pages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// Between two rounds. Assumed.
     #[serde(default = "minute")]
     pub period: Nanos,
@@ -153,7 +153,7 @@ choice! {
 /// The requests of the host.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Workload {
+pub(crate) struct Workload {
     /// Sizes of requests, drawn with equal chance. Assumed.
     pub sizes: Vec<Bytes>,
     /// The arrival process. Assumed.
@@ -169,7 +169,7 @@ pub struct Workload {
 /// Serde's own kind of choice.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Arrival {
+pub(crate) enum Arrival {
     /// As fast as the queue allows.
     #[default]
     Closed,
@@ -180,14 +180,14 @@ pub enum Arrival {
 /// At random.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Poisson {
+pub(crate) struct Poisson {
     /// Between two requests, on average. Assumed.
     pub gap: Nanos,
 }
 
 /// One of several hosts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Tenant {
+pub(crate) struct Tenant {
     /// The tenant's share of the drive. Assumed.
     pub share: Share,
     /// The scheduler of its requests. Assumed.

@@ -39,7 +39,7 @@ struct Held {
 
 /// The shadow of a drive's data.
 #[derive(Clone, Debug)]
-pub struct Data {
+pub(crate) struct Data {
     sectors: usize,
     geometry: Geometry,
     /// Whether a partial write may lose the rest of its page.
@@ -77,7 +77,7 @@ fn set(page: &mut Content, sector: usize, what: u64) {
 }
 
 impl Data {
-    pub fn new(resolved: &Resolved, ftl: &Ftl) -> Data {
+    pub(crate) fn new(resolved: &Resolved, ftl: &Ftl) -> Data {
         let (geometry, config) = (resolved.geometry(), &resolved.config);
         let sectors = geometry.sectors_per_page() as usize;
         let [nothing, before] = [NOTHING, BEFORE].map(|what| full_of(sectors, what));
@@ -145,7 +145,7 @@ impl Data {
         self.held.entry(id.0).or_insert(blank)
     }
 
-    pub fn begins(&mut self, id: TxnId, txn: &Txn, write: bool) {
+    pub(crate) fn begins(&mut self, id: TxnId, txn: &Txn, write: bool) {
         let mut newest = self.newest(txn.lpn);
         self.held.remove(&id.0);
         if !write {
@@ -162,19 +162,19 @@ impl Data {
         self.newest.insert(txn.lpn.0, newest);
     }
 
-    pub fn trims(&mut self, lpn: Lpn) {
+    pub(crate) fn trims(&mut self, lpn: Lpn) {
         let nothing = self.full_of(NOTHING);
         self.newest.insert(lpn.0, nothing);
     }
 
-    pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn buffered(&mut self, id: TxnId, txn: &Txn) {
         let data = self.held(id).data.clone();
         let lost = self.full_of(LOST);
         let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
         bits(txn.mask).for_each(|sector| set(page, sector, data[sector]));
     }
 
-    pub fn hits(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+    pub(crate) fn hits(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
         let lost = self.full_of(LOST);
         let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);
         let lossy = self.lossy;
@@ -183,14 +183,14 @@ impl Data {
         Data::compare(held, txn, "the buffer", lossy)
     }
 
-    pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
+    pub(crate) fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
         let Some(page) = self.buffer.get(&txn.lpn.0).cloned() else { return };
         let held = self.held(id);
         held.data = page;
         held.overlay = present;
     }
 
-    pub fn on_dispatch(&mut self, id: TxnId, txn: &Txn) {
+    pub(crate) fn on_dispatch(&mut self, id: TxnId, txn: &Txn) {
         self.held.remove(&id.0);
         let lost = self.full_of(LOST);
         let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);
@@ -198,19 +198,19 @@ impl Data {
         bits(txn.mask).for_each(|sector| set(&mut held.data, sector, page[sector]));
     }
 
-    pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
+    pub(crate) fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
         let data = self.held(id).data.clone();
         let lost = self.full_of(LOST);
         let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
         bits(sectors).for_each(|sector| set(page, sector, data[sector]));
     }
 
-    pub fn forgets(&mut self, lpn: Lpn) {
+    pub(crate) fn forgets(&mut self, lpn: Lpn) {
         self.buffer.remove(&lpn.0);
     }
 
     /// Checks that the physical page of a read holds its logical page, and records the content.
-    pub fn senses(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+    pub(crate) fn senses(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
         let sensed = match (self.flash.get(&txn.ppn.0), txn.age) {
             // No table records this page: it was written before the start.
             (_, Some(_)) => self.full_of(BEFORE),
@@ -226,7 +226,7 @@ impl Data {
     }
 
     /// Checks that a program gets the next page of its block, in the block's page order.
-    pub fn programs(&mut self, txn: &Txn) -> Result<(), String> {
+    pub(crate) fn programs(&mut self, txn: &Txn) -> Result<(), String> {
         let block = self.geometry.block_of(txn.ppn);
         let page = self.geometry.page_in_block(txn.ppn);
         let (at, wordline) = (self.order.page_type(page).index(), self.order.wordline(page).0);
@@ -243,13 +243,13 @@ impl Data {
     }
 
     /// Records that `id` copies the page that `read` has sensed.
-    pub fn copies_read(&mut self, id: TxnId, read: TxnId) {
+    pub(crate) fn copies_read(&mut self, id: TxnId, read: TxnId) {
         self.held.remove(&id.0);
         let sensed = self.held(read).sensed.clone();
         self.held(id).sensed = sensed;
     }
 
-    pub fn read_ended(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+    pub(crate) fn read_ended(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
         let nothing = self.full_of(NOTHING);
         let lossy = self.lossy;
         let held = self.held(id);
@@ -279,7 +279,7 @@ impl Data {
     }
 
     /// Merges the sensed page into a write, except for its `own` sectors.
-    pub fn merges(&mut self, id: TxnId, own: u64) {
+    pub(crate) fn merges(&mut self, id: TxnId, own: u64) {
         let held = self.held(id);
         let Some(sensed) = held.sensed.take() else { return };
         for (sector, content) in sensed.iter().enumerate() {
@@ -290,7 +290,7 @@ impl Data {
     }
 
     /// Adds the sectors of a later write to the data of the write that it joins.
-    pub fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
+    pub(crate) fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
         let data = self.held(later).data.clone();
         let held = self.held(first);
         bits(sectors).for_each(|sector| set(&mut held.data, sector, data[sector]));
@@ -312,7 +312,7 @@ impl Data {
         Ok(())
     }
 
-    pub fn programmed(
+    pub(crate) fn programmed(
         &mut self,
         id: TxnId,
         txn: &Txn,
@@ -358,19 +358,19 @@ impl Data {
         }
     }
 
-    pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
         let before = self.full_of(BEFORE);
         self.flash.insert(ppn.0, (lpn.0, before.clone()));
         self.newest.insert(lpn.0, before);
     }
 
-    pub fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
         self.revived(lpn, ppn);
         let page_type = self.order.page_type(self.geometry.page_in_block(ppn));
         self.begun.entry(self.geometry.block_of(ppn).0).or_default()[page_type.index()] += 1;
     }
 
-    pub fn erased(&mut self, block: BlockId) {
+    pub(crate) fn erased(&mut self, block: BlockId) {
         let first = block.0 * self.geometry.pages;
         let pages = first..first + self.geometry.pages;
         for ppn in self.flash.range(pages).map(|(&ppn, _)| ppn).collect::<Vec<_>>() {
@@ -379,13 +379,13 @@ impl Data {
         self.begun.remove(&block.0);
     }
 
-    pub fn gone(&mut self, id: TxnId) {
+    pub(crate) fn gone(&mut self, id: TxnId) {
         self.held.remove(&id.0);
     }
 
     /// Checks that the buffer or the flash holds the last version of every sector, with nothing in
     /// progress.
-    pub fn at_rest(&self, ftl: &Ftl) -> Result<(), String> {
+    pub(crate) fn at_rest(&self, ftl: &Ftl) -> Result<(), String> {
         for (&page, newest) in &self.newest {
             let lpn = Lpn(page);
             let nothing =

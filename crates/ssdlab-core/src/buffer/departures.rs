@@ -29,7 +29,7 @@ struct Barrier {
 
 /// The departures in progress.
 #[derive(Clone, Debug, Default)]
-pub struct Departures {
+pub(crate) struct Departures {
     count: u64,
     leaving: BTreeMap<u64, Departure>,
     /// Departures that wait until a write has moved into the buffer, by that write.
@@ -39,13 +39,13 @@ pub struct Departures {
 
 impl Departures {
     /// Returns the number that the next departure gets.
-    pub fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.count + 1
     }
 
     /// Starts the departure of a page by `program` and returns its number. The program waits until
     /// the write `arriving` has moved into the buffer.
-    pub fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {
+    pub(crate) fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {
         self.count += 1;
         let is_coming = arriving.is_some();
         let departure = Departure { lpn, program, is_coming, is_ready: false };
@@ -57,20 +57,20 @@ impl Departures {
     }
 
     /// Returns the transaction that programs a page.
-    pub fn program(&self, number: u64) -> TxnId {
+    pub(crate) fn program(&self, number: u64) -> TxnId {
         self.leaving[&number].program
     }
 
     /// Returns whether a program whose turn has come on its page may continue. If not,
     /// [`Departures::has_come`] returns it later.
-    pub fn may_continue(&mut self, number: u64) -> bool {
+    pub(crate) fn may_continue(&mut self, number: u64) -> bool {
         let departure = self.leaving.get_mut(&number).expect("a page that leaves");
         departure.is_ready = true;
         !departure.is_coming
     }
 
     /// Records that a write has moved in; returns the programs that waited only for it.
-    pub fn has_come(&mut self, write: TxnId) -> Vec<TxnId> {
+    pub(crate) fn has_come(&mut self, write: TxnId) -> Vec<TxnId> {
         let numbers = self.awaiting.remove(&write.0).unwrap_or_default();
         let mut ready = Vec::new();
         for number in numbers {
@@ -82,14 +82,14 @@ impl Departures {
     }
 
     /// Returns the programs that wait only for their pages to move into the buffer.
-    pub fn held_up(&self) -> impl Iterator<Item = TxnId> + '_ {
+    pub(crate) fn held_up(&self) -> impl Iterator<Item = TxnId> + '_ {
         let held =
             self.leaving.values().filter(|departure| departure.is_coming && departure.is_ready);
         held.map(|departure| departure.program)
     }
 
     /// Ends a departure; returns its page and the flushes that wait for no other departure.
-    pub fn end(&mut self, number: u64) -> (Lpn, Vec<u32>) {
+    pub(crate) fn end(&mut self, number: u64) -> (Lpn, Vec<u32>) {
         let departure = self.leaving.remove(&number).expect("a page that leaves");
         for barrier in self.barriers.iter_mut().filter(|barrier| number < barrier.before) {
             barrier.left -= 1;
@@ -101,7 +101,7 @@ impl Departures {
     }
 
     /// Makes a flush wait for all departures in progress; returns false if there are none.
-    pub fn wait_for_all(&mut self, request: u32) -> bool {
+    pub(crate) fn wait_for_all(&mut self, request: u32) -> bool {
         let left = self.leaving.len() as u32;
         if left > 0 {
             self.barriers.push(Barrier { request, before: self.count + 1, left });
@@ -110,7 +110,7 @@ impl Departures {
     }
 
     /// Returns the flushes that wait for departures.
-    pub fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
         self.barriers.iter().map(|barrier| barrier.request)
     }
 }

@@ -19,11 +19,11 @@ use ssdlab_nand::Lpn;
 use crate::account::{RequestAttrs, Uses};
 use crate::config::Resolved;
 use crate::flash::TxnId;
-pub use departures::Departures;
+pub(crate) use departures::Departures;
 
 /// A page in the buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// The logical page.
     pub lpn: Lpn,
     /// The sectors that are in the buffer, a bit each.
@@ -44,7 +44,7 @@ pub struct Slot {
 
 impl Slot {
     /// Returns the slot content for a page that was read.
-    pub fn read(lpn: Lpn, present: u64) -> Slot {
+    pub(crate) fn read(lpn: Lpn, present: u64) -> Slot {
         Slot {
             lpn,
             present,
@@ -58,14 +58,14 @@ impl Slot {
     }
 
     /// Returns the slot content for a page that is written for the first time.
-    pub fn written(lpn: Lpn, write: TxnId, sectors: u64, by: RequestAttrs) -> Slot {
+    pub(crate) fn written(lpn: Lpn, write: TxnId, sectors: u64, by: RequestAttrs) -> Slot {
         let mut page = Slot { uses: Uses::default(), ..Slot::read(lpn, 0) };
         page.write(write, sectors, by);
         page
     }
 
     /// Records a write of these sectors by a request.
-    pub fn write(&mut self, write: TxnId, sectors: u64, by: RequestAttrs) {
+    pub(crate) fn write(&mut self, write: TxnId, sectors: u64, by: RequestAttrs) {
         self.written = Some(by);
         self.uses.count(true);
         self.present |= sectors;
@@ -79,7 +79,7 @@ impl Slot {
 
 /// Whether the buffer has room for one more page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Vacancy {
+pub(crate) enum Vacancy {
     /// A slot is free.
     Now,
     /// A page that leaves ahead of need still occupies the slot.
@@ -90,7 +90,7 @@ pub enum Vacancy {
 
 /// The pages in the buffer, and the operations that move pages in or out.
 #[derive(Clone, Debug)]
-pub struct Buffer {
+pub(crate) struct Buffer {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// The slot of each logical page, plus one; 0 for none.
@@ -111,7 +111,7 @@ pub struct Buffer {
 
 impl Buffer {
     /// Creates the buffer of a drive, if the drive has one.
-    pub fn new(resolved: &Resolved) -> Option<Buffer> {
+    pub(crate) fn new(resolved: &Resolved) -> Option<Buffer> {
         let pages = resolved.buffer_pages;
         (pages > 0).then(|| Buffer {
             slots: vec![Slot::read(Lpn(0), 0); pages as usize],
@@ -128,23 +128,22 @@ impl Buffer {
     }
 
     /// Returns the time at which the next move ends.
-    #[inline]
-    pub fn next_event(&self) -> SimTime {
+    pub(crate) fn next_event(&self) -> SimTime {
         self.moving.front().map_or(SimTime::NEVER, |&(end, _)| end)
     }
 
     /// Takes the operation whose move ends at [`Buffer::next_event`].
-    pub fn take_moved(&mut self) -> TxnId {
+    pub(crate) fn take_moved(&mut self) -> TxnId {
         self.moving.pop_front().expect("a moment was announced").1
     }
 
     /// Starts to move an operation's page into or out of the buffer at `now`.
-    pub fn begin_move(&mut self, now: SimTime, id: TxnId) {
+    pub(crate) fn begin_move(&mut self, now: SimTime, id: TxnId) {
         self.moving.push_back((now + self.latency, id));
     }
 
     /// Starts the move of a write that had to wait for its slot.
-    pub fn gets_room(&mut self, now: SimTime, lpn: Lpn, write: TxnId) {
+    pub(crate) fn gets_room(&mut self, now: SimTime, lpn: Lpn, write: TxnId) {
         if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
             page.waits = false;
         }
@@ -152,7 +151,7 @@ impl Buffer {
     }
 
     /// Records that a write has moved in; returns the programs that waited only for it.
-    pub fn has_come(&mut self, lpn: Lpn, write: TxnId) -> Vec<TxnId> {
+    pub(crate) fn has_come(&mut self, lpn: Lpn, write: TxnId) -> Vec<TxnId> {
         if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
             page.arriving = None;
         }
@@ -160,7 +159,7 @@ impl Buffer {
     }
 
     /// Ends a departure; returns the flushes that wait for no other one.
-    pub fn departed(&mut self, number: u64) -> Vec<u32> {
+    pub(crate) fn departed(&mut self, number: u64) -> Vec<u32> {
         let (lpn, flushes) = self.departures.end(number);
         if let Some(page) = self.page_of(lpn).filter(|page| page.flushing == Some(number)) {
             page.flushing = None;
@@ -169,23 +168,22 @@ impl Buffer {
     }
 
     /// Returns whether pages that were read stay in the buffer.
-    pub fn keeps_reads(&self) -> bool {
+    pub(crate) fn keeps_reads(&self) -> bool {
         self.keeps_reads
     }
 
     /// Returns the slot that holds a page.
-    #[inline]
-    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+    pub(crate) fn find(&self, lpn: Lpn) -> Option<u32> {
         self.slot_of[lpn.index()].checked_sub(1)
     }
 
     /// Returns whether a write put this page into the buffer, or added to it there.
-    pub fn has_write(&self, lpn: Lpn) -> bool {
+    pub(crate) fn has_write(&self, lpn: Lpn) -> bool {
         self.find(lpn).is_some_and(|slot| self.slots[slot as usize].written.is_some())
     }
 
     /// Returns the page in a slot.
-    pub fn page(&mut self, slot: u32) -> &mut Slot {
+    pub(crate) fn page(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[slot as usize]
     }
 
@@ -194,7 +192,7 @@ impl Buffer {
     }
 
     /// Returns whether the buffer has room for one more page.
-    pub fn room(&self) -> Vacancy {
+    pub(crate) fn room(&self) -> Vacancy {
         match (self.free.len() as u32, self.leaving_early) {
             (free, leaving_early) if free > leaving_early => Vacancy::Now,
             (0, _) => Vacancy::None,
@@ -203,40 +201,40 @@ impl Buffer {
     }
 
     /// Returns whether the next page would have to wait.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.room() != Vacancy::Now
     }
 
     /// Returns whether fewer slots are free, or about to be free, than the buffer keeps free.
-    pub fn is_short_of_room(&self) -> bool {
+    pub(crate) fn is_short_of_room(&self) -> bool {
         (self.free.len() as u32) < self.keep_free
     }
 
     /// Counts a removed page that occupies its slot until its program has ended.
-    pub fn leaves_early(&mut self) {
+    pub(crate) fn leaves_early(&mut self) {
         self.leaving_early += 1;
     }
 
     /// Promises a write the slot of a page that leaves ahead of need.
-    pub fn promise_room(&mut self, write: TxnId) {
+    pub(crate) fn promise_room(&mut self, write: TxnId) {
         self.leaving_early -= 1;
         self.promised.push_back(write);
     }
 
     /// Frees the slot of a page that left ahead of need; returns the write that was promised it.
-    pub fn left_early(&mut self) -> Option<TxnId> {
+    pub(crate) fn left_early(&mut self) -> Option<TxnId> {
         let write = self.promised.pop_front();
         self.leaving_early -= u32::from(write.is_none());
         write
     }
 
     /// Returns the writes that wait for promised slots.
-    pub fn promised(&self) -> impl Iterator<Item = TxnId> + '_ {
+    pub(crate) fn promised(&self) -> impl Iterator<Item = TxnId> + '_ {
         self.promised.iter().copied()
     }
 
     /// Puts a page into a free slot; returns the slot.
-    pub fn insert(&mut self, page: Slot) -> u32 {
+    pub(crate) fn insert(&mut self, page: Slot) -> u32 {
         let slot = self.free.pop().expect("a free slot");
         self.slots[slot as usize] = page;
         self.slot_of[page.lpn.index()] = slot + 1;
@@ -244,7 +242,7 @@ impl Buffer {
     }
 
     /// Empties a slot; returns its page.
-    pub fn remove(&mut self, slot: u32) -> Slot {
+    pub(crate) fn remove(&mut self, slot: u32) -> Slot {
         let page = self.slots[slot as usize];
         self.slot_of[page.lpn.index()] = 0;
         self.free.push(slot);
@@ -252,13 +250,13 @@ impl Buffer {
     }
 
     /// Returns every page in the buffer with its slot.
-    pub fn pages(&self) -> impl Iterator<Item = (u32, &Slot)> {
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (u32, &Slot)> {
         let taken = |(slot, page): &(u32, &Slot)| self.find(page.lpn) == Some(*slot);
         (0..).zip(&self.slots).filter(taken)
     }
 
     /// Returns the operations that end with a move, each with its end.
-    pub fn moving(&self) -> impl Iterator<Item = (SimTime, TxnId)> + '_ {
+    pub(crate) fn moving(&self) -> impl Iterator<Item = (SimTime, TxnId)> + '_ {
         self.moving.iter().copied()
     }
 
@@ -266,7 +264,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The first violation.
-    pub fn audit(&self) -> Result<(), String> {
+    pub(crate) fn audit(&self) -> Result<(), String> {
         let (taken, free) = (self.pages().count(), self.free.len());
         if taken + free != self.slots.len() {
             let slots = self.slots.len();
@@ -290,7 +288,7 @@ impl Buffer {
     ///
     /// # Errors
     /// Both counts, if they differ.
-    pub fn recount(&self) -> Result<(), String> {
+    pub(crate) fn recount(&self) -> Result<(), String> {
         let taken = self.pages().count();
         let marked = self.slot_of.iter().filter(|slot| **slot != 0).count();
         if taken == marked {
@@ -301,7 +299,7 @@ impl Buffer {
     }
 
     /// Returns the number of pages that the buffer can hold.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.slots.len()
     }
 }

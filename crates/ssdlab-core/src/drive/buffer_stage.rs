@@ -284,7 +284,6 @@ impl BufferStage {
 
     /// Sends an operation on to translation. An operation that programs a page of the buffer waits
     /// until the page has been transferred in.
-    #[inline]
     pub(super) fn translate(
         &mut self,
         machine: &mut Machine,
@@ -300,7 +299,6 @@ impl BufferStage {
 
     /// Returns whether a write that has its turn on its page may continue. A page that leaves the
     /// buffer before it was transferred in must wait.
-    #[inline]
     fn is_in_buffer(&mut self, machine: &mut Machine, id: TxnId) -> bool {
         match machine.flash.txns[id].owner {
             Owner::Buffer { number, .. } => {

@@ -58,22 +58,18 @@ impl Planes for PlanesNow<'_> {
         self.flash.load(plane) == 0
     }
 
-    #[inline]
     fn is_free(&self, plane: PlaneId) -> bool {
         self.flash.units.of(plane).is_free()
     }
 
-    #[inline]
     fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
         self.flash.queues.host_waits(plane)
     }
 
-    #[inline]
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
         self.flash.queues.first_to_wait(&self.flash.txns, plane)
     }
 
-    #[inline]
     fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.ftl.alloc.pages_of(plane, class)
     }
@@ -195,7 +191,6 @@ impl Dispatcher {
     }
 
     /// Returns whether the scheduler has a window, so that requests wait for its decisions.
-    #[inline]
     pub(super) fn has_window(&self) -> bool {
         self.hold.is_some()
     }
@@ -212,7 +207,6 @@ impl Dispatcher {
     }
 
     /// Returns whether a request waits for a decision of the scheduler now.
-    #[inline]
     pub(super) fn holds_groups(&self) -> bool {
         self.hold.as_deref().is_some_and(|hold| !hold.queue.is_empty())
     }

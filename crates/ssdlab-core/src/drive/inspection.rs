@@ -65,7 +65,6 @@ impl Drive {
 
     /// Returns the largest number of page operations under way at a time, and the number for which
     /// memory is reserved.
-    #[inline]
     pub fn operations(&self) -> (usize, usize) {
         (self.machine.flash.txns.slots(), self.machine.flash.txns.reserved())
     }
@@ -81,7 +80,6 @@ impl Drive {
     }
 
     /// Returns the time of the drive's next event; `None` if the drive is idle.
-    #[inline]
     pub fn next_event(&self) -> Option<SimTime> {
         if !self.machine.host.completions.is_empty() {
             return Some(self.machine.now);
@@ -215,7 +213,7 @@ impl Drive {
             let most = u64::from(needs.max_suspended_reads) + 1;
             let planes = u64::from(self.machine.geometry.plane_count());
             let levels = u64::from(self.machine.flash.cells.levels()).next_power_of_two();
-            bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
+            bits.push(("suspended_reads", planes * most * u64::from(levels.trailing_zeros())));
         }
         let reserved = self.reserved_blocks();
         bits.extend(self.machine.policies.metadata_bits(reserved));

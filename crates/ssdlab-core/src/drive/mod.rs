@@ -124,7 +124,6 @@ impl Drive {
     }
 
     /// Appends the requests that ended to a list, which is usually empty.
-    #[inline]
     fn append_completions(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
             std::mem::swap(&mut self.machine.host.completions, completions);

@@ -7,7 +7,6 @@ use super::Drive;
 
 impl Drive {
     /// Announces a request for these sectors. Prefetches the map entries that it will need.
-    #[inline]
     pub fn prefetch(&self, lba: u64, sectors: u32) {
         let pages = self.machine.geometry.pages_touched(lba, sectors.max(1));
         self.machine.ftl.map.prefetch(Lpn(pages.start as u32), (pages.end - pages.start) as u32);
@@ -15,7 +14,6 @@ impl Drive {
 
     /// Announces a read of these sectors, which were [announced](Drive::prefetch) before.
     /// Prefetches the cell data of the first pages, at most `PAGES` of them.
-    #[inline]
     pub fn prefetch_read(&self, lba: u64, sectors: u32) {
         const PAGES: usize = 16;
         if self.machine.flash.cells.remember() {

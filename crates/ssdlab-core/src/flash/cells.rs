@@ -17,7 +17,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::{MAX_PROGRAM_MODES, ProgramMode};
 use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
-pub use self::block_history::BlockHistory;
+pub(crate) use self::block_history::BlockHistory;
 use self::retry_spread::{COMPARED, RetrySpread};
 use super::link::Moved;
 use super::txn::Txn;
@@ -140,13 +140,11 @@ impl Cells {
     }
 
     /// Returns the number of levels of a read, or of attempts on a ladder of retries.
-    #[inline]
     pub fn levels(&self) -> u8 {
         self.chip.levels()
     }
 
     /// Returns the last level.
-    #[inline]
     pub(super) fn last_level(&self) -> Level {
         Level::last_of(self.levels())
     }
@@ -158,20 +156,17 @@ impl Cells {
     }
 
     /// Prefetches the history of a page that will soon be read, and of its block.
-    #[inline]
     pub fn prefetch(&self, page: Ppn, block: BlockId) {
         prefetch::fetch(&self.facts.blocks, block.index());
         prefetch::fetch(&self.facts.program_mode, page.index());
     }
 
     /// Returns whether the history of a page affects its reads; false under flat physics.
-    #[inline]
     pub fn remember(&self) -> bool {
         !self.chip.is_flat()
     }
 
     /// Returns the history of a block; under flat physics that of a new block.
-    #[inline]
     fn history(&self, block: BlockId) -> CellHistory {
         self.facts.blocks.get(block.index()).copied().unwrap_or(CellHistory::NEW)
     }
@@ -220,7 +215,6 @@ impl Cells {
     }
 
     /// Counts a page that was read for the host.
-    #[inline]
     pub fn count_read(&mut self, txn: &Txn) {
         self.read[txn.program_mode.index()] += 1;
     }
@@ -279,7 +273,6 @@ impl Cells {
     }
 
     /// Returns the mode of the last program of a page.
-    #[inline]
     fn program_mode_of(&self, page: Ppn) -> ProgramMode {
         let known = self.facts.program_mode.get(page.index()).filter(|class| **class != UNKNOWN);
         known.map_or(ProgramMode::NORMAL, |&class| ProgramMode(class))
@@ -385,7 +378,6 @@ impl Cells {
         self.chip.transfer_time(txn.program_mode, txn.level, bytes, time)
     }
 
-    #[inline]
     pub(super) fn decode_time(&self, txn: &Txn) -> Nanos {
         self.chip.decode_time(txn.level)
     }
@@ -418,7 +410,6 @@ impl Cells {
     }
 
     /// Sets the mode in which a page was programmed before the run.
-    #[inline]
     pub fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
             *class = program_mode.0;
@@ -447,7 +438,6 @@ impl Cells {
     }
 
     /// Records that a page of the block was programmed.
-    #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: SimTime) {
         let now = self.time(now);
         if let Some(history) = self.facts.blocks.get_mut(block.index())

@@ -11,13 +11,11 @@ use crate::policy::PlacementHint;
 impl Txns {
     /// Charges the time since the last charge to `part`, or to `Retry` if the read has failed
     /// before.
-    #[inline]
     pub fn charge(&mut self, id: TxnId, part: Part, now: SimTime) {
         self.get_mut(id).charge(part, now);
     }
 
     /// Records that a transaction waited for another one, or for the scheduler.
-    #[inline]
     pub fn note_held_up(&mut self, id: TxnId) {
         self.get_mut(id).was_held_up = true;
     }
@@ -34,7 +32,6 @@ impl Txns {
     }
 
     /// Gives a transaction its physical page.
-    #[inline]
     pub fn set_page(&mut self, id: TxnId, ppn: Ppn) {
         self.get_mut(id).ppn = ppn;
     }
@@ -54,7 +51,6 @@ impl Txns {
     }
 
     /// Sets the level of a read's next attempt.
-    #[inline]
     pub fn set_level(&mut self, id: TxnId, level: Level) {
         self.get_mut(id).level = level;
     }
@@ -71,7 +67,6 @@ impl Txns {
     }
 
     /// Gives the hint of a program to its policies, which fill in its fields.
-    #[inline]
     pub fn hint_mut(&mut self, id: TxnId) -> &mut PlacementHint {
         &mut self.get_mut(id).hint
     }

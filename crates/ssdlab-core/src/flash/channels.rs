@@ -9,7 +9,7 @@ use super::units::UnitId;
 
 /// The bus and the ECC engine of a channel.
 #[derive(Clone, Debug, Default)]
-pub struct Channel {
+pub(crate) struct Channel {
     pub(super) bus: Link,
     pub(super) engine: Link,
 }
@@ -27,7 +27,7 @@ pub(super) enum Server {
 /// All channels. The array units have the first slots of the table of timers, then come the buses,
 /// then the engines.
 #[derive(Clone, Debug)]
-pub struct Channels {
+pub(crate) struct Channels {
     channels: Box<[Channel]>,
     /// The number of array units.
     units: usize,
@@ -45,7 +45,6 @@ impl Channels {
     }
 
     /// Returns the slot of a channel's bus.
-    #[inline]
     pub(super) fn bus_slot(&self, channel: usize) -> usize {
         self.units + channel
     }
@@ -82,7 +81,6 @@ impl Channels {
 
 impl Index<usize> for Channels {
     type Output = Channel;
-    #[inline]
     fn index(&self, channel: usize) -> &Channel {
         &self.channels[channel]
     }

@@ -19,7 +19,7 @@ pub struct SuspendCounts {
 }
 
 /// The busy nanoseconds of every array unit and of every bus.
-pub type BusyTimes = (Vec<u64>, Vec<u64>);
+pub(crate) type BusyTimes = (Vec<u64>, Vec<u64>);
 
 /// The counts of a back end since the last reset.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,6 @@ impl Counts {
     }
 
     /// Counts a read that has ended.
-    #[inline]
     pub(super) fn read_ended(&mut self, cause: Cause, uncorrectable: bool) {
         self.uncorrectable += u64::from(uncorrectable);
         self.op_ended(OpKind::Read, cause);
@@ -95,19 +94,16 @@ impl Counts {
     }
 
     /// Takes back a retry that was counted in advance.
-    #[inline]
     pub(super) fn take_back_retry(&mut self) {
         self.retries -= 1;
     }
 
     /// Counts a suspended read.
-    #[inline]
     pub(super) fn read_suspended(&mut self) {
         self.suspends.reads += 1;
     }
 
     /// Counts a suspended program or erase.
-    #[inline]
     pub(super) fn suspended(&mut self, kind: OpKind) {
         match kind {
             OpKind::Read => unreachable!("a read has its own count"),
@@ -117,13 +113,11 @@ impl Counts {
     }
 
     /// Counts array time that was dropped and will be repeated.
-    #[inline]
     pub(super) fn dropped(&mut self, time: Nanos) {
         self.suspends.dropped_ns += time.as_ns();
     }
 
     /// Counts a sensing ahead that no read used.
-    #[inline]
     pub(super) fn sense_unused(&mut self) {
         self.unused_senses += 1;
     }

@@ -7,14 +7,12 @@ use super::{Flash, Rank, TxnId};
 
 impl Flash {
     /// Assigns a transaction the next arrival number.
-    #[inline]
     pub fn assign_seq(&mut self, id: TxnId) {
         self.queues.assign_seq(self.txns.get_mut(id));
     }
 
     /// Assigns a transaction the arrival number of another; from now on transactions may share
     /// theirs.
-    #[inline]
     pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
         self.queues.inherit_seq(self.txns.get_mut(id), seq);
     }

@@ -26,19 +26,16 @@ pub struct Events {
 
 impl Events {
     /// Reports an event.
-    #[inline]
     pub(super) fn push(&mut self, event: FlashEvent) {
         self.events.push(event);
     }
 
     /// Returns whether there are no events to handle.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
     /// Returns the events to handle.
-    #[inline]
     pub fn all(&self) -> &[FlashEvent] {
         &self.events
     }

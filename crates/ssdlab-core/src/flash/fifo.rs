@@ -6,7 +6,7 @@ use super::{Txn, TxnId, Txns};
 
 /// A list of transactions in order of arrival, linked through [`Txn::next`].
 #[derive(Clone, Copy, Debug)]
-pub struct Fifo {
+pub(crate) struct Fifo {
     head: TxnId,
     tail: TxnId,
 }
@@ -19,28 +19,26 @@ impl Default for Fifo {
 
 impl Fifo {
     /// An empty list.
-    pub const EMPTY: Fifo = Fifo { head: TxnId::NONE, tail: TxnId::NONE };
+    pub(crate) const EMPTY: Fifo = Fifo { head: TxnId::NONE, tail: TxnId::NONE };
 
     /// Returns the first transaction, or [`TxnId::NONE`].
     #[inline]
-    pub fn head(&self) -> TxnId {
+    pub(crate) fn head(&self) -> TxnId {
         self.head
     }
 
     /// Returns whether the list is empty.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         !self.head.is_some()
     }
 
     /// Returns the last transaction, or [`TxnId::NONE`].
-    #[inline]
-    pub fn tail(&self) -> TxnId {
+    pub(crate) fn tail(&self) -> TxnId {
         self.tail
     }
 
     /// Returns the transactions in the order of the list.
-    pub fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+    pub(crate) fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         let first = self.head.is_some().then_some(self.head);
         let next = |&id: &TxnId| txns[id].next.is_some().then_some(txns[id].next);
         // The limit ends a list with a cycle, so that an audit can report it.
@@ -49,7 +47,7 @@ impl Fifo {
 
     /// Adds `id` at the end.
     #[inline]
-    pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
+    pub(crate) fn push(&mut self, txns: &mut Txns, id: TxnId) {
         txns.get_mut(id).next = TxnId::NONE;
         if self.tail.is_some() {
             txns.get_mut(self.tail).next = id;
@@ -60,7 +58,6 @@ impl Fifo {
     }
 
     /// Adds `id` at the front.
-    #[inline]
     pub(super) fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
         txns.get_mut(id).next = self.head;
         if !self.head.is_some() {
@@ -70,7 +67,6 @@ impl Fifo {
     }
 
     /// Inserts `id` in the order of `by`, usually at the end.
-    #[inline]
     pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> SimTime) {
         if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
             self.insert_before(txns, id, by);
@@ -98,7 +94,7 @@ impl Fifo {
 
     /// Takes the first transaction.
     #[inline]
-    pub fn pop(&mut self, txns: &Txns) -> Option<TxnId> {
+    pub(crate) fn pop(&mut self, txns: &Txns) -> Option<TxnId> {
         let id = self.head;
         if !id.is_some() {
             return None;

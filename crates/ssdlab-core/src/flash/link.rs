@@ -17,7 +17,7 @@ pub struct Moved {
 
 /// The state of a link: the transaction in service, and the transactions that wait.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub(crate) struct Link {
     holder: TxnId,
     urgent: Fifo,
     waiting: Fifo,
@@ -40,7 +40,13 @@ impl Default for Link {
 impl Link {
     /// Requests the link. Returns true if it was free and now serves `id`, false if `id` waits.
     #[inline]
-    pub fn request(&mut self, txns: &mut Txns, id: TxnId, urgent: bool, now: SimTime) -> bool {
+    pub(crate) fn request(
+        &mut self,
+        txns: &mut Txns,
+        id: TxnId,
+        urgent: bool,
+        now: SimTime,
+    ) -> bool {
         if self.holder.is_some() {
             let queue = if urgent { &mut self.urgent } else { &mut self.waiting };
             queue.push(txns, id);
@@ -54,7 +60,7 @@ impl Link {
     /// Requests the link as [`Link::request`] does, for a transaction whose service ends at its
     /// `since`. The transaction with the earliest end goes first.
     #[inline(always)]
-    pub fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
+    pub(crate) fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
         let first = !self.holder.is_some() || txns[id].since < txns[self.holder].since;
         let later = if first { std::mem::replace(&mut self.holder, id) } else { id };
         if later.is_some() {
@@ -65,7 +71,7 @@ impl Link {
 
     /// Ends the service of the holder; returns the holder, and the next one.
     #[inline]
-    pub fn release(&mut self, txns: &Txns, now: SimTime) -> (TxnId, Option<TxnId>) {
+    pub(crate) fn release(&mut self, txns: &Txns, now: SimTime) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
         // After [`Link::request_until`], `since` is not set;
@@ -80,17 +86,17 @@ impl Link {
     }
 
     /// Returns the transaction in service.
-    pub fn holder(&self) -> Option<TxnId> {
+    pub(crate) fn holder(&self) -> Option<TxnId> {
         self.holder.is_some().then_some(self.holder)
     }
 
     /// Returns the transactions that wait, in their order.
-    pub fn waiting<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+    pub(crate) fn waiting<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         self.urgent.ids(txns).chain(self.waiting.ids(txns))
     }
 
     /// Returns the nanoseconds in service until `now`.
-    pub fn busy(&self, now: SimTime) -> u64 {
+    pub(crate) fn busy(&self, now: SimTime) -> u64 {
         self.busy + if self.holder.is_some() { (now - self.since).as_ns() } else { 0 }
     }
 }

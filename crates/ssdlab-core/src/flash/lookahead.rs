@@ -92,19 +92,16 @@ impl Lookahead {
     }
 
     /// Returns whether failures of attempts and ends of decoding are computed in advance.
-    #[inline]
     pub(super) fn precomputes_failures(&self) -> bool {
         self.precomputes_failures
     }
 
     /// Returns whether the end of a program is computed when its page starts to move to the unit.
-    #[inline]
     pub(super) fn precomputes_programs(&self) -> bool {
         self.precomputes_programs
     }
 
     /// Records that all events up to and including `at` have happened.
-    #[inline]
     pub fn all_fired(&mut self, at: SimTime) {
         self.fired(at, usize::MAX);
     }

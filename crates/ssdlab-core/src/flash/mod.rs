@@ -55,23 +55,29 @@ mod units;
 mod view;
 mod work;
 
-pub use cells::{BlockHistory, Cells, Facts};
-pub use census::Census;
+pub use cells::Cells;
+pub(crate) use cells::{BlockHistory, Facts};
+pub(crate) use census::Census;
 pub use chip_inspector::{At, Attempt, ChipInspector, Read};
-pub use counts::{BusyTimes, Counts, SuspendCounts};
-pub use events::{Events, FlashEvent};
-pub use fifo::Fifo;
-pub use link::Moved;
-pub use lookahead::Lookahead;
-pub use pipelined_retry::PipelinedRetry;
-pub use plane_queues::{HOST_RANKS, Rank};
-pub use queues::Queues;
-pub use selector::Next;
-pub use setup::FlashSetup;
-pub use timeline::{Act, Span, Timeline};
-pub use txn::{NewTxn, Owner, Room, Txn, TxnId, Txns};
-pub use unit::State;
-pub use units::{UnitId, Units};
+pub use counts::SuspendCounts;
+pub(crate) use counts::{BusyTimes, Counts};
+pub(crate) use events::{Events, FlashEvent};
+pub(crate) use fifo::Fifo;
+pub(crate) use link::Moved;
+pub(crate) use lookahead::Lookahead;
+pub(crate) use pipelined_retry::PipelinedRetry;
+pub(crate) use plane_queues::HOST_RANKS;
+pub use plane_queues::Rank;
+pub(crate) use queues::Queues;
+pub(crate) use selector::Next;
+pub(crate) use setup::FlashSetup;
+pub(crate) use timeline::Timeline;
+pub use timeline::{Act, Span};
+pub use txn::{NewTxn, Owner};
+pub(crate) use txn::{Room, Txn, TxnId, Txns};
+pub(crate) use unit::State;
+pub use units::UnitId;
+pub(crate) use units::Units;
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::Geometry;
@@ -129,13 +135,11 @@ impl Flash {
     }
 
     /// Returns the time of the next event in the flash.
-    #[inline]
     pub fn next_event(&self) -> SimTime {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
     }
 
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
-    #[inline]
     pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = self.txns.get_mut(id);
         self.units.of_mut(txn.plane).note_wait(txn, now);
@@ -182,7 +186,6 @@ impl Flash {
     }
 
     /// Records the start of a program or an erase that takes `span`.
-    #[inline]
     fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
         if self.setup.may_suspend {
             self.units[id].begin_work(span, now);

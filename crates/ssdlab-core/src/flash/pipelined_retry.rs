@@ -24,7 +24,6 @@ pub struct PipelinedRetry {
 
 impl PipelinedRetry {
     /// Returns the sensing time of a retry at `level` whose full sensing takes `span`.
-    #[inline]
     pub fn shortened(&self, span: Nanos, txn: &Txn, level: Level) -> Nanos {
         let is_shorter = self.shorter_every || level >= txn.level_needed;
         let less = if is_shorter { self.shorter.of(span.as_ns()) } else { 0 };

@@ -15,7 +15,7 @@ use crate::policy::scheduler::HostRank;
 pub struct Rank(u8);
 
 /// The number of ranks that a scheduler can give to host requests.
-pub const HOST_RANKS: u8 = 5;
+pub(crate) const HOST_RANKS: u8 = 5;
 /// All ranks: one above the host's, for operations that the host waits for, and one below.
 const RANKS: u8 = HOST_RANKS + 2;
 const QUEUES: usize = 2 * RANKS as usize;
@@ -40,7 +40,6 @@ impl Rank {
     }
 
     /// Returns the rank of a transaction when it was last enqueued.
-    #[inline]
     pub(super) fn of(txn: &Txn) -> Rank {
         Rank(txn.plane_queue >> 1)
     }
@@ -52,7 +51,6 @@ impl Rank {
     }
 
     /// Returns the queues of all ranks after this one.
-    #[inline]
     pub(super) fn lower(self) -> u16 {
         Rank::ALL & !((1 << (2 * (self.0 + 1))) - 1)
     }
@@ -135,7 +133,6 @@ impl PlaneQueues {
     }
 
     /// Returns whether the host's programs are blocked.
-    #[inline]
     pub fn blocks_programs(&self) -> bool {
         self.blocked != 0
     }
@@ -147,7 +144,6 @@ impl PlaneQueues {
     }
 
     /// Returns the number of transactions that wait here.
-    #[inline]
     pub fn waiting(&self) -> u32 {
         self.waiting
     }

@@ -39,14 +39,12 @@ impl Queues {
     }
 
     /// Returns the arrival number of the next transaction.
-    #[inline]
     pub fn next_seq(&self) -> u64 {
         self.seq
     }
 
     /// Assigns a transaction the arrival number of another; from now on transactions may share
     /// theirs.
-    #[inline]
     pub(super) fn inherit_seq(&mut self, txn: &mut Txn, seq: u64) {
         txn.seq = seq;
         self.shares_places = true;
@@ -83,7 +81,6 @@ impl Queues {
     }
 
     /// Returns whether host reads wait on a plane, and whether host programs that may begin do.
-    #[inline]
     pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
         let queues = &self[plane];
         (queues.any(Rank::HOST_READS), queues.any(Rank::HOST_PROGRAMS & queues.open()))

@@ -324,7 +324,6 @@ impl Flash {
     }
 
     /// Reports that a unit begins to program or to erase while a host read waits for it.
-    #[inline]
     fn tell_of_waiting_read(&mut self, id: UnitId) {
         if self.setup.may_suspend && self.waiting_read(id).is_some() {
             self.events.push(FlashEvent::Began(id));

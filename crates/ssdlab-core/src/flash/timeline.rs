@@ -126,7 +126,6 @@ impl Timeline {
     }
 
     /// Returns whether recording is on.
-    #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.record.is_some()
     }
@@ -147,7 +146,6 @@ impl Timeline {
     }
 
     /// Records that a part begins an activity for a transaction.
-    #[inline]
     pub(super) fn begins(&mut self, part: usize, act: Act, txn: &Txn, now: SimTime) {
         if self.is_on() {
             self.note(part, act, txn, now);
@@ -178,7 +176,6 @@ impl Timeline {
     }
 
     /// Records that a part ends its activity.
-    #[inline]
     pub(super) fn ends(&mut self, part: usize, now: SimTime) {
         if self.is_on() {
             self.end(part, now);

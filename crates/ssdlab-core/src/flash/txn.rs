@@ -18,7 +18,6 @@ impl TxnId {
     pub const NONE: TxnId = TxnId(u32::MAX);
 
     /// Returns whether this is a transaction.
-    #[inline]
     pub fn is_some(self) -> bool {
         self != TxnId::NONE
     }
@@ -272,7 +271,6 @@ impl Txns {
     }
 
     /// Frees a transaction's slot.
-    #[inline]
     pub fn remove(&mut self, id: TxnId) {
         self.free.push(id.0);
     }

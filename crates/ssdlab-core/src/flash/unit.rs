@@ -12,7 +12,7 @@ use crate::account::{Cause, OpKind, Part};
 
 /// The state of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub(crate) enum State {
     /// Free.
     Idle,
     /// Waiting for a read or erase command, or receiving it.
@@ -37,7 +37,7 @@ pub enum State {
 
 /// The next attempt that a unit senses while it outputs the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pipelined {
+pub(crate) enum Pipelined {
     /// None.
     Nothing,
     /// The unit senses it.
@@ -48,7 +48,7 @@ pub enum Pipelined {
 
 /// A suspended program or erase.
 #[derive(Clone, Copy, Debug)]
-pub struct Suspended {
+pub(crate) struct Suspended {
     pub head: TxnId,
     pub kind: OpKind,
     pub cause: Cause,
@@ -131,7 +131,6 @@ impl Unit {
     }
 
     /// Returns whether the unit is free.
-    #[inline]
     pub fn is_free(&self) -> bool {
         self.state == State::Idle
     }
@@ -209,7 +208,6 @@ impl Unit {
     }
 
     /// Records the start of a program or an erase that takes `span` and may be interrupted.
-    #[inline]
     pub(super) fn begin_work(&mut self, span: Nanos, now: SimTime) {
         let work = Work { total: span, since: now, ..Work::default() };
         (self.work, self.left) = (work, work.total);

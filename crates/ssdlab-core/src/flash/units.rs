@@ -45,7 +45,6 @@ impl Units {
     }
 
     /// Returns the number of units.
-    #[inline]
     pub(super) fn count(&self) -> usize {
         self.units.len()
     }
@@ -94,7 +93,6 @@ impl Units {
     }
 
     /// Returns whether [`Units::take_idle`] has a unit to return.
-    #[inline]
     pub fn has_idle(&self) -> bool {
         !self.to_serve.is_empty()
     }

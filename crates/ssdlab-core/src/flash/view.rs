@@ -9,7 +9,6 @@ use crate::policy::suspend::InService;
 
 impl Flash {
     /// Returns the setup.
-    #[inline]
     pub fn setup(&self) -> &FlashSetup {
         &self.setup
     }

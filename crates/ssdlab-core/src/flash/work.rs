@@ -5,7 +5,7 @@ use ssdlab_base::{Nanos, SimTime};
 /// The array time of the program or erase in service or suspended; recorded only where these may be
 /// interrupted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
+pub(crate) struct Work {
     /// Array time without repeated loops.
     pub total: Nanos,
     /// When the array last started to work for it, or will after the resume.
@@ -28,20 +28,20 @@ impl Work {
     }
 
     /// Returns the current loop when this much time is left.
-    pub fn current_loop(&self, left: Nanos, loops: u8) -> u8 {
+    pub(crate) fn current_loop(&self, left: Nanos, loops: u8) -> u8 {
         let done = (self.total - left).as_ns();
         let current_loop = ((done + 1) * u64::from(loops) - 1) / self.total.as_ns().max(1);
         current_loop.min(u64::from(loops) - 1) as u8
     }
 
     /// Returns the time that is left when a loop begins.
-    pub fn left_at(&self, current_loop: u8, loops: u8) -> Nanos {
+    pub(crate) fn left_at(&self, current_loop: u8, loops: u8) -> Nanos {
         self.total - self.start_of(current_loop, loops)
     }
 
     /// Drops the current loop when this much time is left. Returns the time that is left when the
     /// loop begins again.
-    pub fn drop_loop(&mut self, left: Nanos, loops: u8) -> Nanos {
+    pub(crate) fn drop_loop(&mut self, left: Nanos, loops: u8) -> Nanos {
         let current_loop = self.current_loop(left, loops);
         let whole = self.left_at(current_loop, loops);
         self.aborts = self.aborts_of(current_loop).saturating_add(1);
@@ -51,7 +51,7 @@ impl Work {
     }
 
     /// Returns how often a loop was dropped.
-    pub fn aborts_of(&self, current_loop: u8) -> u8 {
+    pub(crate) fn aborts_of(&self, current_loop: u8) -> u8 {
         if self.looped == current_loop { self.aborts } else { 0 }
     }
 }

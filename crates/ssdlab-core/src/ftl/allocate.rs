@@ -105,7 +105,6 @@ impl Allocator {
     }
 
     /// Returns the number of free blocks of a plane, without those that are reserved.
-    #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {
         self.pools.count(plane) as usize
     }
@@ -116,7 +115,6 @@ impl Allocator {
         self.pools.unreserved().map(|class| self.left(plane, writer, class)).sum()
     }
 
-    #[inline]
     fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.left(plane, writer, class),
@@ -185,7 +183,6 @@ impl Allocator {
 
     /// Returns the pages of a class that the host can write on a plane before a block is erased, if
     /// it gets all of them.
-    #[inline]
     pub fn pages_of(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.pages_for(Writer::Host, plane, class)
     }

@@ -9,7 +9,7 @@ use super::saved::Allocated;
 use super::{BlockState, BlockTable, SavedMap, SavedOpen};
 
 /// Returns the most bytes that [`check`] allocates: tables of blocks, and one bit for each page.
-pub fn check_takes(geometry: &Geometry) -> u64 {
+pub(crate) fn check_takes(geometry: &Geometry) -> u64 {
     let block = size_of::<Option<Allocated>>() + size_of::<u16>();
     u64::from(geometry.block_count()) * block as u64 + u64::from(geometry.page_count()).div_ceil(8)
 }
@@ -20,7 +20,7 @@ pub fn check_takes(geometry: &Geometry) -> u64 {
 /// # Errors
 /// The first violation.
 /// The first thing that is not as it must be.
-pub fn check(
+pub(crate) fn check(
     geometry: &Geometry,
     map: &SavedMap,
     blocks: &BlockTable,

@@ -213,7 +213,6 @@ impl Map {
 
     /// Prefetches the entries of logical pages that will soon be looked up; of many pages only the
     /// first.
-    #[inline]
     pub fn prefetch(&self, first: Lpn, pages: u32) {
         /// Entries in a cache line, and the most lines worth a prefetch.
         const LINE: usize = 16;
@@ -278,7 +277,6 @@ impl Map {
     }
 
     /// Returns the written sectors of a logical page; `None` if they are not recorded.
-    #[inline]
     pub fn sectors(&self, lpn: Lpn) -> Option<u64> {
         let missing = self.missing.get(lpn.index())?;
         Some(if self.get(lpn).is_some() { self.whole & !missing } else { 0 })
@@ -307,7 +305,6 @@ pub struct ReversePart<'a> {
 impl ReversePart<'_> {
     /// Records that this physical page was written for a logical page that is not mapped: one half
     /// of [`Map::set`].
-    #[inline]
     pub fn set(&mut self, ppn: Ppn, lpn: Lpn) {
         self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;
     }
@@ -326,7 +323,6 @@ impl Pointers<'_> {
     }
 
     /// Maps a logical page: the other half of [`Map::set`].
-    #[inline]
     pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
         self.entries[(lpn.0 - self.first) as usize] = ppn.0 + 1;
     }

@@ -45,7 +45,7 @@ struct Slot {
 
 /// The state of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub(crate) enum Entry {
     /// The cache holds it.
     Here,
     /// The cache is loading its translation page.
@@ -56,7 +56,7 @@ pub enum Entry {
 
 /// The result of a request for a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Room {
+pub(crate) enum Room {
     /// A slot is free, and no page must be written for it.
     Free,
     /// A slot is free after this page, which was changed, has been written.
@@ -67,7 +67,7 @@ pub enum Room {
 
 /// The held translation pages, their order of use, and the changes to make on the flash.
 #[derive(Clone, Debug)]
-pub struct MapCache {
+pub(crate) struct MapCache {
     shape: MapShape,
     slots: Vec<Slot>,
     /// The slot of each translation page; [`NONE`] for none.
@@ -80,7 +80,7 @@ pub struct MapCache {
 
 impl MapCache {
     /// Creates an empty cache.
-    pub fn new(shape: MapShape) -> MapCache {
+    pub(crate) fn new(shape: MapShape) -> MapCache {
         MapCache {
             shape,
             slots: Vec::new(),
@@ -92,30 +92,27 @@ impl MapCache {
     }
 
     /// Returns the translation page with the entry of a logical page.
-    #[inline]
-    pub fn page_of(&self, lpn: Lpn) -> u32 {
+    pub(crate) fn page_of(&self, lpn: Lpn) -> u32 {
         lpn.0 / self.shape.entries
     }
 
     /// Returns the first entry of a translation page, and its number of entries.
-    pub fn entries_of(&self, page: u32) -> (Lpn, u32) {
+    pub(crate) fn entries_of(&self, page: u32) -> (Lpn, u32) {
         (Lpn(page * self.shape.entries), self.shape.entries)
     }
 
     /// Returns the logical page of a translation page itself.
-    pub fn lpn_of(&self, page: u32) -> Lpn {
+    pub(crate) fn lpn_of(&self, page: u32) -> Lpn {
         Lpn(self.shape.logical + page)
     }
 
     /// Returns whether a logical page belongs to a translation page.
-    #[inline]
-    pub fn is_translation(&self, lpn: Lpn) -> bool {
+    pub(crate) fn is_translation(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.shape.logical
     }
 
     /// Looks up an entry and makes its page the most recently used one.
-    #[inline]
-    pub fn look_up(&mut self, lpn: Lpn) -> Entry {
+    pub(crate) fn look_up(&mut self, lpn: Lpn) -> Entry {
         let slot = self.slot_of[self.page_of(lpn) as usize];
         match self.slots.get(slot as usize) {
             None => Entry::Absent,
@@ -132,7 +129,7 @@ impl MapCache {
 
     /// Assigns a slot to a translation page that is now loaded. In a full cache the least recently
     /// used page leaves.
-    pub fn begin_load(&mut self, page: u32) -> Room {
+    pub(crate) fn begin_load(&mut self, page: u32) -> Room {
         let (slot, room) = if (self.slots.len() as u32) < self.shape.slots {
             self.slots.push(Slot { page, newer: NONE, older: NONE, dirty: false, loading: true });
             ((self.slots.len() - 1) as u32, Room::Free)
@@ -152,18 +149,18 @@ impl MapCache {
     }
 
     /// Returns the slot of a translation page, if the cache holds or loads it.
-    pub fn slot_of(&self, page: u32) -> Option<usize> {
+    pub(crate) fn slot_of(&self, page: u32) -> Option<usize> {
         let slot = self.slot_of[page as usize];
         (slot != NONE).then_some(slot as usize)
     }
 
     /// Returns whether a slot is free or can be freed.
-    pub fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.oldest != NONE || (self.slots.len() as u32) < self.shape.slots
     }
 
     /// Ends the load of a translation page.
-    pub fn loaded(&mut self, page: u32) {
+    pub(crate) fn loaded(&mut self, page: u32) {
         let slot = self.slot_of[page as usize];
         self.slots[slot as usize].loading = false;
         self.link(slot);
@@ -171,14 +168,12 @@ impl MapCache {
 
     /// Records a change of an entry. Returns false if its page is not held and must be changed on
     /// the flash.
-    #[inline]
-    pub fn change(&mut self, lpn: Lpn) -> bool {
+    pub(crate) fn change(&mut self, lpn: Lpn) -> bool {
         self.change_page(self.page_of(lpn))
     }
 
     /// Records changes of a translation page; returns false if the page is not held.
-    #[inline]
-    pub fn change_page(&mut self, page: u32) -> bool {
+    pub(crate) fn change_page(&mut self, page: u32) -> bool {
         let slot = self.slot_of[page as usize];
         match self.slots.get_mut(slot as usize) {
             Some(found) => {
@@ -191,7 +186,7 @@ impl MapCache {
 
     /// Requests a change of a translation page on the flash. Returns true if the change must start
     /// now, false if one is in progress and will be repeated.
-    pub fn owe(&mut self, page: u32) -> bool {
+    pub(crate) fn owe(&mut self, page: u32) -> bool {
         match self.patched.get_mut(&page) {
             Some(again) => {
                 *again = true;
@@ -203,7 +198,7 @@ impl MapCache {
 
     /// Ends a change of a translation page on the flash; returns whether it must be changed once
     /// more.
-    pub fn paid(&mut self, page: u32) -> bool {
+    pub(crate) fn paid(&mut self, page: u32) -> bool {
         match self.patched.remove(&page) {
             Some(true) => self.owe(page),
             _ => false,

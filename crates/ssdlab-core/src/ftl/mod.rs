@@ -13,22 +13,25 @@ mod saved;
 mod strict;
 mod subpools;
 
-pub use allocate::Allocator;
-pub use check::{check, check_takes};
-pub use map::{Map, Pointers, ReversePart, SavedMap};
-pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
-pub use plane_order::{PlaneOrder, WritePlanes};
-pub use saved::SavedOpen;
+pub(crate) use allocate::Allocator;
+pub(crate) use check::{check, check_takes};
+pub(crate) use map::{Map, Pointers, ReversePart, SavedMap};
+pub(crate) use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
+pub use plane_order::PlaneOrder;
+pub(crate) use plane_order::WritePlanes;
+pub(crate) use saved::SavedOpen;
 use ssdlab_base::SimTime;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 use ssdlab_policy::account::Priority;
-pub use ssdlab_policy::allocation::{
+pub(crate) use ssdlab_policy::allocation::{
     AllocRequest, AllocatorConfig, BlockClass, ClassLayout, FreeBlockPolicy, GcStream,
-    PageSequence, StreamId, Streams, Writer,
+    PageSequence, Streams,
 };
+pub use ssdlab_policy::allocation::{StreamId, Writer};
 use ssdlab_policy::background::PlaneView;
-pub use ssdlab_policy::blocks::{BlockState, BlockTable};
+pub use ssdlab_policy::blocks::BlockState;
+pub(crate) use ssdlab_policy::blocks::BlockTable;
 use ssdlab_policy::component::Components;
 
 /// Map, block table and allocator, kept consistent.
@@ -65,14 +68,12 @@ impl Ftl {
 
     /// Returns whether the host has no page of this class to write on a plane until a block is
     /// erased.
-    #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<BlockClass>) -> bool {
         self.next_page(plane, Writer::Host, AllocRequest { class, ..AllocRequest::default() })
             .is_none()
     }
 
     /// Returns the position in its block of the next page for a writer, if there is one.
-    #[inline]
     pub fn next_page(
         &self,
         plane: PlaneId,
@@ -92,7 +93,6 @@ impl Ftl {
     }
 
     /// Returns the type of a page.
-    #[inline]
     pub fn page_type(&self, ppn: Ppn) -> PageType {
         self.order.page_type(self.geometry.page_in_block(ppn))
     }

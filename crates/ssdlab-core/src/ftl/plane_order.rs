@@ -52,7 +52,7 @@ impl PlaneOrder {
 
 /// Selects the planes on which the host's pages are written.
 #[derive(Clone, Debug)]
-pub struct WritePlanes {
+pub(crate) struct WritePlanes {
     order: PlaneOrder,
     dynamic: bool,
     /// Position at which dynamic allocation starts its search.
@@ -61,36 +61,34 @@ pub struct WritePlanes {
 
 impl WritePlanes {
     /// Creates the selection, static or dynamic, with this order of planes.
-    pub fn new(order: PlaneOrder, dynamic: bool) -> WritePlanes {
+    pub(crate) fn new(order: PlaneOrder, dynamic: bool) -> WritePlanes {
         WritePlanes { order, dynamic, cursor: 0 }
     }
 
     /// Returns whether a page may be written on any plane.
-    #[inline]
-    pub fn is_dynamic(&self) -> bool {
+    pub(crate) fn is_dynamic(&self) -> bool {
         self.dynamic
     }
 
     /// Returns the column that a state file carries.
-    pub fn column(&mut self) -> Column<'_> {
+    pub(crate) fn column(&mut self) -> Column<'_> {
         let last = self.order.planes.len() as u64 - 1;
         Column::new("write_plane", Per::Drive, &mut self.cursor).up_to(last)
     }
 
     /// Returns the order of static allocation.
-    pub fn order(&self) -> &PlaneOrder {
+    pub(crate) fn order(&self) -> &PlaneOrder {
         &self.order
     }
 
     /// Returns the plane of a logical page under static allocation.
-    #[inline]
-    pub fn home(&self, lpn: Lpn) -> PlaneId {
+    pub(crate) fn home(&self, lpn: Lpn) -> PlaneId {
         self.order.plane_of(lpn)
     }
 
     /// Returns the plane with the least work; of equals the next in the order. Full planes, which
     /// wait for an erase, come last.
-    pub fn least_loaded(
+    pub(crate) fn least_loaded(
         &mut self,
         load: impl Fn(PlaneId) -> u32,
         is_full: impl Fn(PlaneId) -> bool,

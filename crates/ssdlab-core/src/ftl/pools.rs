@@ -17,7 +17,7 @@ type FreeBlocks = BTreeSet<Ranked>;
 
 /// The free blocks.
 #[derive(Clone, Debug)]
-pub struct Pools {
+pub(crate) struct Pools {
     /// Free blocks of each plane and class, sorted by [`FreeBlockPolicy`]: the next to open first.
     free: Box<[FreeBlocks]>,
     /// Number of free blocks of each plane, without those that are reserved.
@@ -41,7 +41,7 @@ pub struct Pools {
 
 impl Pools {
     /// Creates the pools from the free blocks of `blocks`.
-    pub fn new(
+    pub(crate) fn new(
         geometry: &Geometry,
         blocks: &mut BlockTable,
         allocator_config: AllocatorConfig,
@@ -85,7 +85,7 @@ impl Pools {
 
     /// Returns for each block the place in the order in which blocks became free, counted from 1; 0
     /// for blocks that are not free. `None` if the drive opens blocks in another order.
-    pub fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
+    pub(crate) fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
         if self.free_block_policy != FreeBlockPolicy::LongestFree {
             return None;
         }
@@ -98,7 +98,7 @@ impl Pools {
 
     /// Continues the order of [`Pools::free_order`], and cuts the subpools to these numbers of
     /// blocks, which add up to the number of free blocks.
-    pub fn resume(
+    pub(crate) fn resume(
         &mut self,
         blocks: &mut BlockTable,
         order: Option<&[u32]>,
@@ -144,14 +144,13 @@ impl Pools {
         self.count[plane.index()] += u32::from(class.index() >= self.reserved_classes);
     }
 
-    #[inline]
     fn pool(&self, plane: PlaneId, class: BlockClass) -> usize {
         plane.index() * self.classes + class.index()
     }
 
     /// Returns an erased block to the pools. Where classes are subpools, that of `gains` grows by
     /// one block.
-    pub fn give_back(
+    pub(crate) fn give_back(
         &mut self,
         blocks: &mut BlockTable,
         (plane, block): (PlaneId, BlockId),
@@ -176,7 +175,12 @@ impl Pools {
 
     /// Sets the rank of a free block at once, if the drive opens blocks by the ranks of actions.
     /// Returns false if the rank must wait until the block is erased.
-    pub fn rerank(&mut self, blocks: &mut BlockTable, block: BlockId, free_rank: u32) -> bool {
+    pub(crate) fn rerank(
+        &mut self,
+        blocks: &mut BlockTable,
+        block: BlockId,
+        free_rank: u32,
+    ) -> bool {
         let by_rank = self.free_block_policy == FreeBlockPolicy::LowestRank;
         if !by_rank || self.subpools.is_some() || blocks.state(block) != BlockState::Free {
             return false;
@@ -189,19 +193,19 @@ impl Pools {
     }
 
     /// Returns the subpools, if each priority has one.
-    pub fn subpools(&self) -> Option<&Subpools> {
+    pub(crate) fn subpools(&self) -> Option<&Subpools> {
         self.subpools.as_ref()
     }
 
     /// Returns the number of free blocks of a plane, without those that are reserved.
     #[inline]
-    pub fn count(&self, plane: PlaneId) -> u32 {
+    pub(crate) fn count(&self, plane: PlaneId) -> u32 {
         self.count[plane.index()]
     }
 
     /// Returns the free blocks of a class that the host may open if it gets all of them.
     #[inline]
-    pub fn for_host(&self, plane: PlaneId, class: BlockClass) -> u32 {
+    pub(crate) fn for_host(&self, plane: PlaneId, class: BlockClass) -> u32 {
         let free = self.free[self.pool(plane, class)].len() as u32;
         if class.index() < self.reserved_classes {
             return free;
@@ -210,8 +214,7 @@ impl Pools {
     }
 
     /// Returns whether a writer may open a block of this class.
-    #[inline]
-    pub fn may_open(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> bool {
+    pub(crate) fn may_open(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> bool {
         let reserve = if writer == Writer::Host { self.reserve } else { 0 };
         let may = class.index() < self.reserved_classes || self.count(plane) > reserve;
         // With subpools, any free block of the plane can serve the class.
@@ -221,14 +224,14 @@ impl Pools {
     /// Returns whether the host may write in a block shared with moved pages. It may not while a
     /// job uses the reserve.
     #[inline]
-    pub fn host_may_share(&self, plane: PlaneId) -> bool {
+    pub(crate) fn host_may_share(&self, plane: PlaneId) -> bool {
         self.count(plane) >= self.reserve
     }
 
     /// Takes a free block for a writer that may open one. If a subpool has no block on the plane,
     /// the next worse subpool gives one, else the next better one. That block changes to this
     /// class.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         blocks: &mut BlockTable,
         plane: PlaneId,
@@ -258,7 +261,7 @@ impl Pools {
     }
 
     /// Sets whether wear leveling takes the most worn block of all priorities.
-    pub fn level_across(&mut self, across: bool) {
+    pub(crate) fn level_across(&mut self, across: bool) {
         self.across = across;
     }
 
@@ -290,7 +293,10 @@ impl Pools {
     /// not reserved. Without a request the order starts at the worst, which leaves the best
     /// classes for requests. Where classes are subpools, returns only that class.
     #[inline]
-    pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
+    pub(crate) fn nearest(
+        &self,
+        hint: Option<BlockClass>,
+    ) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;
         let first = hint.unwrap_or(self.last).index().min(last);
         // Each priority writes in blocks of its own class.
@@ -302,12 +308,12 @@ impl Pools {
 
     /// Returns the classes that are not reserved.
     #[inline]
-    pub fn unreserved(&self) -> impl Iterator<Item = BlockClass> + use<> {
+    pub(crate) fn unreserved(&self) -> impl Iterator<Item = BlockClass> + use<> {
         BlockClass::numbered(self.reserved_classes..self.classes)
     }
 
     /// Returns the free blocks of a plane, in no order.
-    pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+    pub(crate) fn list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let first = plane.index() * self.classes;
         let free = self.free[first..first + self.classes].iter().flatten();
         free.map(|(_, block)| BlockId(*block))

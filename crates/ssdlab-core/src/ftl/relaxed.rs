@@ -17,7 +17,7 @@ use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// The progress of every block, and the active blocks of every plane.
 #[derive(Clone, Debug)]
-pub struct Relaxed {
+pub(crate) struct Relaxed {
     progress: Box<[Progress]>,
     /// By plane, class and type: partly programmed blocks with free pages of the type, the one
     /// opened first in front. The list of the highest type holds all partly programmed blocks.
@@ -33,7 +33,7 @@ pub struct Relaxed {
 
 impl Relaxed {
     /// Creates the state of a drive without partly programmed blocks.
-    pub fn new(geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
+    pub(crate) fn new(geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
         let types = geometry.cell.bits() as u8;
         let wordlines = (geometry.pages / u32::from(types)) as u16;
         let pools = geometry.plane_count() as usize * classes;
@@ -59,7 +59,7 @@ impl Relaxed {
 
     /// Returns the partly programmed blocks, in the order in which writers continue them, to be
     /// saved.
-    pub fn save(&self) -> Vec<RelaxedOpen> {
+    pub(crate) fn save(&self) -> Vec<RelaxedOpen> {
         let planes = (self.left.len() / self.classes) as u32;
         let partial = (0..planes).flat_map(|plane| self.partial(PlaneId(plane)));
         let saved = |block: BlockId| RelaxedOpen {
@@ -70,7 +70,7 @@ impl Relaxed {
     }
 
     /// Restores saved blocks that were checked, in the classes of `blocks`.
-    pub fn restore(
+    pub(crate) fn restore(
         open: &[RelaxedOpen],
         geometry: &Geometry,
         blocks: &BlockTable,
@@ -108,12 +108,12 @@ impl Relaxed {
 
     /// Returns the free pages of a plane's partly programmed blocks of a class.
     #[inline]
-    pub fn left(&self, plane: PlaneId, class: BlockClass) -> u32 {
+    pub(crate) fn left(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.left[self.pool(plane, class)]
     }
 
     /// Returns the free pages of each type on the drive.
-    pub fn free(&self) -> [u64; PageType::MAX_COUNT] {
+    pub(crate) fn free(&self) -> [u64; PageType::MAX_COUNT] {
         self.free
     }
 
@@ -153,7 +153,7 @@ impl Relaxed {
     }
 
     /// Returns the position in its block of the next page for a writer in a class.
-    pub fn next_page(
+    pub(crate) fn next_page(
         &self,
         order: &PageOrder,
         pools: &Pools,
@@ -165,7 +165,7 @@ impl Relaxed {
 
     /// Allocates a page for a writer in a class, of the type nearest to the request.
     #[inline(never)]
-    pub fn allocate(
+    pub(crate) fn allocate(
         &mut self,
         (geometry, order): (&Geometry, &PageOrder),
         pools: &mut Pools,
@@ -225,7 +225,7 @@ impl Relaxed {
 
     /// Continues a block whose first `written` pages are written in the conventional order, which
     /// is also a relaxed order.
-    pub fn open_at(
+    pub(crate) fn open_at(
         &mut self,
         order: &PageOrder,
         blocks: &BlockTable,
@@ -241,7 +241,7 @@ impl Relaxed {
 
     /// Stops allocation in a block that is to be erased; returns its number of pages never
     /// programmed.
-    pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
+    pub(crate) fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
         let unprogrammed = self.unprogrammed(block);
         if unprogrammed > 0 {
             let pool = self.pool(plane, blocks.class(block));
@@ -257,25 +257,29 @@ impl Relaxed {
     }
 
     /// Records the erase of a block.
-    pub fn erased(&mut self, block: BlockId) {
+    pub(crate) fn erased(&mut self, block: BlockId) {
         self.progress[block.index()] = self.erased_progress();
         let wordlines = u64::from(self.wordlines);
         self.types().for_each(|page_type| self.free[page_type.index()] += wordlines);
     }
 
     /// Returns the number of allocated pages of a block.
-    #[inline]
-    pub fn allocated(&self, block: BlockId) -> u32 {
+    pub(crate) fn allocated(&self, block: BlockId) -> u32 {
         self.progress[block.index()].total()
     }
 
     /// Returns whether a page of a block is allocated.
-    pub fn is_allocated(&self, order: &PageOrder, block: BlockId, page: PageInBlock) -> bool {
+    pub(crate) fn is_allocated(
+        &self,
+        order: &PageOrder,
+        block: BlockId,
+        page: PageInBlock,
+    ) -> bool {
         order.wordline(page).0 < self.progress[block.index()].programmed(order.page_type(page))
     }
 
     /// Returns the partly programmed blocks of a plane, each with its number of allocated pages.
-    pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
+    pub(crate) fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
         self.partial(plane).map(|block| (block, self.allocated(block) as u16))
     }
 }

@@ -21,7 +21,7 @@ const NO_BLOCK: BlockId = BlockId(u32::MAX);
 
 /// The open blocks of every plane.
 #[derive(Clone, Debug)]
-pub struct Strict {
+pub(crate) struct Strict {
     /// By plane, writer, class and stream.
     open: Box<[Open]>,
     /// Open blocks whose slot was taken, as after a change of classes. Writers continue them before
@@ -36,7 +36,7 @@ pub struct Strict {
 
 impl Strict {
     /// Creates the state of a drive without open blocks.
-    pub fn new(geometry: &Geometry, allocator_config: AllocatorConfig) -> Strict {
+    pub(crate) fn new(geometry: &Geometry, allocator_config: AllocatorConfig) -> Strict {
         let AllocatorConfig { classes, gc_stream, streams, .. } = allocator_config;
         let slots =
             geometry.plane_count() as usize * Writer::COUNT * classes * usize::from(streams.count);
@@ -52,7 +52,7 @@ impl Strict {
 
     /// Returns the number of streams, and the open blocks in the order in which writers continue
     /// them, to be saved.
-    pub fn save(&self) -> (u8, Vec<StrictOpen>) {
+    pub(crate) fn save(&self) -> (u8, Vec<StrictOpen>) {
         let saved = |open: &Open, writer: usize, stream: StreamId| StrictOpen {
             block: open.block,
             writer: writer as u8,
@@ -71,7 +71,7 @@ impl Strict {
     }
 
     /// Restores saved open blocks that were checked, in the classes of `blocks`.
-    pub fn restore(
+    pub(crate) fn restore(
         (count, open): (u8, &[StrictOpen]),
         geometry: &Geometry,
         blocks: &BlockTable,
@@ -88,14 +88,13 @@ impl Strict {
     }
 
     /// Returns the writers that have blocks of their own.
-    pub fn writers(&self) -> &'static [Writer] {
+    pub(crate) fn writers(&self) -> &'static [Writer] {
         match self.gc_stream {
             GcStream::Separate => &Writer::ALL,
             GcStream::Shared => &[Writer::Host, Writer::Cold],
         }
     }
 
-    #[inline]
     fn is_shared(&self) -> bool {
         self.gc_stream == GcStream::Shared
     }
@@ -112,7 +111,6 @@ impl Strict {
     }
 
     /// Returns the number of open blocks that a writer may have in a class.
-    #[inline]
     fn count(&self) -> usize {
         usize::from(self.streams.count)
     }
@@ -125,7 +123,7 @@ impl Strict {
 
     /// Returns the pages left in a writer's open blocks of a class.
     #[inline]
-    pub fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
+    pub(crate) fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
         let left = |open: &Open| {
             let has_block = open.block != NO_BLOCK;
             if has_block { u32::from(self.pages_per_block - open.next) } else { 0 }
@@ -144,8 +142,7 @@ impl Strict {
     }
 
     /// Returns the position in its block of the next page for a writer in a class.
-    #[inline]
-    pub fn next_page(
+    pub(crate) fn next_page(
         &self,
         pools: &Pools,
         blocks: &BlockTable,
@@ -177,7 +174,7 @@ impl Strict {
     /// Allocates the next page for a writer in a class. If no block is left for the stream, the
     /// page comes from a block of another stream.
     #[inline(always)]
-    pub fn allocate(
+    pub(crate) fn allocate(
         &mut self,
         geometry: &Geometry,
         pools: &mut Pools,
@@ -230,7 +227,7 @@ impl Strict {
 
     /// Opens a block, whose first `written` pages are written, for a writer. If the writer already
     /// has an open block for the stream, the next writer that opens a block gets it.
-    pub fn open_at(
+    pub(crate) fn open_at(
         &mut self,
         blocks: &BlockTable,
         (plane, writer, stream): (PlaneId, Writer, StreamId),
@@ -253,7 +250,7 @@ impl Strict {
     }
 
     /// Returns a writer's open blocks with their streams, the best class first.
-    pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
+    pub(crate) fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
         let open = BlockClass::numbered(0..self.classes).flat_map(|class| {
             let streams = (0..self.streams.count).map(StreamId);
             streams.zip(self.of_class(plane, writer, class))
@@ -264,7 +261,7 @@ impl Strict {
 
     /// Stops allocation in a block that is to be erased; returns its number of pages never
     /// programmed.
-    pub fn leave(&mut self, plane: PlaneId, block: BlockId) -> u32 {
+    pub(crate) fn leave(&mut self, plane: PlaneId, block: BlockId) -> u32 {
         let allocated = self.list(plane).find(|(open, _)| *open == block);
         let Some((_, allocated)) = allocated else { return 0 };
         self.parked.retain(|(_, open)| open.block != block);
@@ -281,7 +278,7 @@ impl Strict {
     }
 
     /// Returns the open blocks of a plane, each with its number of allocated pages.
-    pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
+    pub(crate) fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
         let open = self.open[self.slots(plane)].iter().filter(|open| open.block != NO_BLOCK);
         let parked = self.parked.iter().filter(move |(on, _)| *on == plane);
         open.chain(parked.map(|(_, open)| open)).map(|open| (open.block, open.next))

@@ -8,27 +8,27 @@ use ssdlab_policy::account::Priority;
 use ssdlab_policy::allocation::BlockClass;
 
 /// A free block in the order: its key, the smallest first, then its number.
-pub type Ranked = (u32, u32);
+pub(crate) type Ranked = (u32, u32);
 
 /// The runs of free blocks, that of the highest priority first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Subpools {
+pub(crate) struct Subpools {
     runs: Box<[BTreeSet<Ranked>]>,
 }
 
 /// A free block that changed runs because a boundary moved, and its new run.
-pub type Passed = (BlockId, BlockClass);
+pub(crate) type Passed = (BlockId, BlockClass);
 
 impl Subpools {
     /// Cuts free blocks into `count` runs of equal length; the first runs get the remainder.
-    pub fn cut(free: Vec<Ranked>, count: usize) -> Subpools {
+    pub(crate) fn cut(free: Vec<Ranked>, count: usize) -> Subpools {
         let (each, over) = (free.len() / count, free.len() % count);
         let sizes: Vec<usize> = (0..count).map(|run| each + usize::from(run < over)).collect();
         Subpools::cut_to(free, &sizes)
     }
 
     /// Cuts free blocks into runs of these lengths, which add up to their number.
-    pub fn cut_to(mut free: Vec<Ranked>, sizes: &[usize]) -> Subpools {
+    pub(crate) fn cut_to(mut free: Vec<Ranked>, sizes: &[usize]) -> Subpools {
         debug_assert_eq!(free.len(), sizes.iter().sum::<usize>());
         free.sort_unstable();
         let mut rest = free.into_iter();
@@ -37,18 +37,18 @@ impl Subpools {
     }
 
     /// Returns the number of free blocks of each run.
-    pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
         self.runs.iter().map(|run| run.len() as u32)
     }
 
     /// Returns each free block with its run.
-    pub fn all(&self) -> impl Iterator<Item = Passed> + '_ {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Passed> + '_ {
         let runs = (0..).map(BlockClass).zip(&self.runs);
         runs.flat_map(|(run, blocks)| blocks.iter().map(move |&(_, block)| (BlockId(block), run)))
     }
 
     /// Removes a block that is no longer free from its run.
-    pub fn take(&mut self, run: BlockClass, block: Ranked) {
+    pub(crate) fn take(&mut self, run: BlockClass, block: Ranked) {
         let was = self.runs[run.index()].remove(&block);
         debug_assert!(was, "a free block lies in the run of its class");
     }
@@ -57,7 +57,11 @@ impl Subpools {
     /// place and the run `gains` moves by one block, so `gains` has one block more. Without `gains`
     /// the run at that place grows. Returns the run at that place, then the blocks that changed
     /// runs, in this order.
-    pub fn give(&mut self, block: Ranked, gains: Option<Priority>) -> (BlockClass, Vec<Passed>) {
+    pub(crate) fn give(
+        &mut self,
+        block: Ranked,
+        gains: Option<Priority>,
+    ) -> (BlockClass, Vec<Passed>) {
         let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
         let own = self.runs.iter().position(reaches);
         // The block is worse than all free blocks: it goes to the last run that is not empty.

@@ -30,7 +30,7 @@ const VACANT: Entry =
 
 /// The pages with operations in progress.
 #[derive(Clone, Debug)]
-pub struct Hazards {
+pub(crate) struct Hazards {
     /// Open addressing with linear probing; a power of two, at most half full.
     table: Box<[Entry]>,
     used: usize,
@@ -54,36 +54,35 @@ impl Default for Hazards {
 impl Hazards {
     /// Returns a table without operations. `supersedes` tells whether later writes of a page
     /// supersede earlier ones.
-    pub fn new(supersedes: bool) -> Hazards {
+    pub(crate) fn new(supersedes: bool) -> Hazards {
         Hazards { writes: supersedes.then(Writes::default), ..Hazards::default() }
     }
 
     /// Returns whether later writes of a page supersede earlier ones.
-    #[inline]
-    pub fn supersedes(&self) -> bool {
+    pub(crate) fn supersedes(&self) -> bool {
         self.writes.is_some()
     }
 
     /// Returns the number of pages with operations in progress.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used
     }
 
     /// Returns whether no page has an operation in progress.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.used == 0
     }
 
     /// Returns each page with operations in progress, and the numbers of those that read it and of
     /// those that change it.
-    pub fn entries(&self) -> impl Iterator<Item = (Lpn, u32, u32)> + '_ {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Lpn, u32, u32)> + '_ {
         let taken = self.table.iter().filter(|entry| entry.lpn != EMPTY);
         taken.map(|entry| (Lpn(entry.lpn), entry.readers, entry.writers))
     }
 
     /// Returns the writes that end with another write of their page, if `first` are the
     /// transactions in progress.
-    pub fn joined<'a>(
+    pub(crate) fn joined<'a>(
         &'a self,
         txns: &'a Txns,
         first: impl Iterator<Item = TxnId> + 'a,
@@ -94,19 +93,19 @@ impl Hazards {
     }
 
     /// Returns the operations that wait for another one on their page.
-    pub fn waiting<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+    pub(crate) fn waiting<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         self.table.iter().flat_map(|entry| entry.waiting.ids(txns))
     }
 
     /// Returns whether an operation waits for another one on this page.
-    pub fn is_awaited(&self, lpn: Lpn) -> bool {
+    pub(crate) fn is_awaited(&self, lpn: Lpn) -> bool {
         !self.table[self.find(lpn)].waiting.is_empty()
     }
 
     /// Starts an operation on its page. Returns true if it may continue; if false, it waits until
     /// [`Hazards::release`] makes it ready.
     #[inline(always)]
-    pub fn acquire(&mut self, txns: &mut Txns, id: TxnId, write: bool) -> bool {
+    pub(crate) fn acquire(&mut self, txns: &mut Txns, id: TxnId, write: bool) -> bool {
         let lpn = txns[id].lpn;
         let at = self.find(lpn);
         if self.table[at].lpn == EMPTY {
@@ -130,7 +129,12 @@ impl Hazards {
 
     /// Starts a write or a trim on its page, where later writes supersede earlier ones. A write may
     /// start beside others that are being programmed, or join one that is not.
-    pub fn acquire_to_write(&mut self, txns: &mut Txns, id: TxnId, write: Write) -> Acquired {
+    pub(crate) fn acquire_to_write(
+        &mut self,
+        txns: &mut Txns,
+        id: TxnId,
+        write: Write,
+    ) -> Acquired {
         let at = self.find(txns[id].lpn);
         let writes = self.writes.as_mut().expect(SUPERSEDES);
         writes.begins(id);
@@ -160,7 +164,7 @@ impl Hazards {
 
     /// Records that the program of a write starts: from now on no write can join it.
     #[inline(never)]
-    pub fn write_starts(&mut self, id: TxnId) {
+    pub(crate) fn write_starts(&mut self, id: TxnId) {
         self.writes.as_mut().expect(SUPERSEDES).starts(id);
     }
 
@@ -168,7 +172,7 @@ impl Hazards {
     /// still in progress are outdated. Returns whether it is outdated itself, and the writes that
     /// end with it. [`Hazards::release`] must follow.
     #[inline(never)]
-    pub fn write_ends(&mut self, lpn: Lpn, id: TxnId) -> Programmed {
+    pub(crate) fn write_ends(&mut self, lpn: Lpn, id: TxnId) -> Programmed {
         let at = self.find(lpn);
         let writes = self.writes.as_mut().expect(SUPERSEDES);
         writes.ends(id, &mut self.table[at].newest)
@@ -178,7 +182,7 @@ impl Hazards {
     /// [ready](Hazards::ready). Returns true if there may be some and none was ready before: then
     /// the caller must continue them.
     #[inline]
-    pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
+    pub(crate) fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
         let at = self.find(lpn);
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
@@ -200,20 +204,17 @@ impl Hazards {
     }
 
     /// Returns the ready operation at this index.
-    #[inline]
-    pub fn ready(&self, at: usize) -> Option<TxnId> {
+    pub(crate) fn ready(&self, at: usize) -> Option<TxnId> {
         self.ready.get(at).copied()
     }
 
     /// Returns the number of ready operations.
-    #[inline]
-    pub fn ready_count(&self) -> usize {
+    pub(crate) fn ready_count(&self) -> usize {
         self.ready.len()
     }
 
     /// Clears the ready operations, after all have continued.
-    #[inline]
-    pub fn none_ready(&mut self) {
+    pub(crate) fn none_ready(&mut self) {
         self.ready.clear();
     }
 
@@ -299,7 +300,6 @@ impl Hazards {
 
 impl crate::flash::Txn {
     /// Returns whether this transaction as a whole changes the content of its logical page.
-    #[inline]
     pub fn changes_page(&self) -> bool {
         self.kind != OpKind::Read || self.read_first
     }

@@ -3,8 +3,8 @@
 mod hazards;
 mod writes;
 
-pub use hazards::Hazards;
-pub use writes::{Acquired, Programmed, Write};
+pub(crate) use hazards::Hazards;
+pub(crate) use writes::{Acquired, Programmed, Write};
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::PageType;
@@ -57,7 +57,7 @@ pub enum Refused {
 
 /// A request in progress.
 #[derive(Clone, Copy, Debug)]
-pub struct Active {
+pub(crate) struct Active {
     /// The request as submitted.
     pub request: Request,
     /// Page operations that have not ended, plus one while the drive still accepts the request.
@@ -80,7 +80,7 @@ pub struct Active {
 
 /// The requests in progress.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub(crate) struct Host {
     slots: Vec<Active>,
     free: Vec<u32>,
     depth: u32,
@@ -95,7 +95,7 @@ pub struct Host {
 impl Host {
     /// Creates `queues` queues, each for at most `depth` unfinished requests. `supersedes` tells
     /// whether later writes of a page supersede earlier ones.
-    pub fn new(queues: u8, depth: u32, supersedes: bool) -> Host {
+    pub(crate) fn new(queues: u8, depth: u32, supersedes: bool) -> Host {
         Host {
             slots: Vec::new(),
             free: Vec::new(),
@@ -107,23 +107,22 @@ impl Host {
     }
 
     /// Returns the number of submission queues.
-    pub fn queues(&self) -> usize {
+    pub(crate) fn queues(&self) -> usize {
         self.unfinished.len()
     }
 
     /// Returns whether a queue accepts one more request.
-    #[inline]
-    pub fn has_room(&self, queue: u8) -> bool {
+    pub(crate) fn has_room(&self, queue: u8) -> bool {
         self.unfinished[queue as usize] < self.depth
     }
 
     /// Returns the number of unfinished requests of all queues.
-    pub fn unfinished(&self) -> u32 {
+    pub(crate) fn unfinished(&self) -> u32 {
         self.unfinished.iter().sum()
     }
 
     /// Returns the requests in progress, each with its slot.
-    pub fn under_way(&self) -> impl Iterator<Item = (u32, &Active)> {
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = (u32, &Active)> {
         let mut live = vec![true; self.slots.len()];
         self.free.iter().for_each(|&slot| live[slot as usize] = false);
         (0..).zip(&self.slots).filter(move |(slot, _)| live[*slot as usize])
@@ -131,7 +130,7 @@ impl Host {
 
     /// Accepts a request; returns its slot.
     #[inline]
-    pub fn insert(&mut self, active: Active) -> u32 {
+    pub(crate) fn insert(&mut self, active: Active) -> u32 {
         self.unfinished[active.request.queue as usize] += 1;
         match self.free.pop() {
             Some(slot) => {
@@ -146,13 +145,13 @@ impl Host {
     }
 
     /// Excludes the requests in progress from the statistics.
-    pub fn forget_counted(&mut self) {
+    pub(crate) fn forget_counted(&mut self) {
         self.slots.iter_mut().for_each(|active| active.counted = false);
     }
 
     /// Ends a page operation of a request, or its acceptance; returns true if it was the last part.
     #[inline]
-    pub fn end_part(&mut self, slot: u32) -> bool {
+    pub(crate) fn end_part(&mut self, slot: u32) -> bool {
         let remaining = &mut self.slots[slot as usize].remaining;
         *remaining -= 1;
         *remaining == 0
@@ -160,7 +159,7 @@ impl Host {
 
     /// Removes a request that has ended.
     #[inline]
-    pub fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: u32) {
         self.unfinished[self.slots[slot as usize].request.queue as usize] -= 1;
         self.free.push(slot);
     }
@@ -168,14 +167,12 @@ impl Host {
 
 impl std::ops::Index<u32> for Host {
     type Output = Active;
-    #[inline]
     fn index(&self, slot: u32) -> &Active {
         &self.slots[slot as usize]
     }
 }
 
 impl std::ops::IndexMut<u32> for Host {
-    #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut Active {
         &mut self.slots[slot as usize]
     }

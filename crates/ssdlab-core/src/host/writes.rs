@@ -12,7 +12,7 @@ pub(super) const SUPERSEDES: &str = "a drive whose writes supersede others";
 
 /// The properties of a write that decide its progress before earlier writes of its page end.
 #[derive(Clone, Copy, Debug)]
-pub struct Write {
+pub(crate) struct Write {
     /// Whether its data is in the drive, so that an earlier write can take it along.
     pub is_here: bool,
     /// Whether it needs nothing of the page that it replaces.
@@ -21,7 +21,7 @@ pub struct Write {
 
 /// How a write acquires its page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Acquired {
+pub(crate) enum Acquired {
     /// It may continue.
     Now,
     /// It waits until [`Hazards::release`](super::Hazards::release) makes it ready.
@@ -32,7 +32,7 @@ pub enum Acquired {
 
 /// The end of a program of a write.
 #[derive(Clone, Copy, Debug)]
-pub struct Programmed {
+pub(crate) struct Programmed {
     /// Whether a newer write of the page has been programmed already.
     pub outdated: bool,
     /// The writes that end with it, in order of arrival.

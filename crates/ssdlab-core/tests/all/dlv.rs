@@ -8,7 +8,7 @@ use ssdlab_core::{Completion, Op};
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play, written};
 
 /// Four planes with a channel each, and blocks that differ; the best third is strong.
-pub const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
+pub(crate) const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
 const STRONG: &[&str] = &[
     "physics = { levels = {} }",
     "metadata.block_class = \"factory\"",
@@ -17,7 +17,7 @@ const STRONG: &[&str] = &[
 ];
 const STRONG_PROGRAM: u64 = 100_000;
 
-pub fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
+pub(crate) fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
     parts.iter().flat_map(|part| part.iter().copied()).collect()
 }
 
@@ -446,12 +446,12 @@ fn what_its_controller_keeps_is_counted() {
     assert_eq!(bytes(&[SHAPE]), []);
     let tables = "read_start = \"sl_table\"";
     let counted = bytes(&sets(&[&[SHAPE, "scheduler = \"dlv\"", tables], STRONG]));
-    // A bit and a stamp of 20 bits for each of 192 blocks. On four planes two numbers of three
-    // bytes. Twice six entries of 12 bits.
+    // Bits: 1 of each of 192 blocks, 48 of each plane, 72 and 7 of both tables, 20 of each block.
     let expected = [
         ("block_classes", 24),
         ("plane_counters", 24),
         ("sensing_level_tables", 18),
+        ("sensing_level_reads", 2),
         ("block_time_stamps", 480),
     ];
     assert_eq!(counted, expected);

@@ -26,7 +26,7 @@ fn modules(src: &Path) -> BTreeMap<Module, String> {
 
 /// Returns the paths that `use` names, a list in braces as one path each, and those that code names
 /// in place from `crate` or `super` on.
-pub fn imported(text: &str) -> Vec<String> {
+pub(crate) fn imported(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let lines = code(text);
     let lines = lines.lines().map(|line| line.split("//").next().unwrap_or(""));

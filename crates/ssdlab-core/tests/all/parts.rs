@@ -75,7 +75,8 @@ fn no_part_of_the_flash_knows_the_flash() {
         let path = crates().join(format!("ssdlab-core/src/flash/{part}.rs"));
         let code = code(&fs::read_to_string(path).expect("the file of a part"));
         let defined = has_word(&code, &format!("pub struct {own}"))
-            || has_word(&code, &format!("pub(super) struct {own}"));
+            || has_word(&code, &format!("pub(super) struct {own}"))
+            || has_word(&code, &format!("pub(crate) struct {own}"));
         assert!(defined, "{part} has no type {own}");
         assert!(!has_word(&code, "Flash"), "{part} knows the flash");
     }

@@ -8,7 +8,7 @@ use ssdlab_core::Pace;
 use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved, Tenant};
 
 /// A plane of 16 blocks of 8 pages of 4 KiB; a transfer of a page takes 5 us.
-pub const BASE: &str = r#"
+pub(crate) const BASE: &str = r#"
     [geometry]
     channels = 1
     chips = 1
@@ -31,15 +31,15 @@ pub const BASE: &str = r#"
 "#;
 
 /// The times of [`BASE`], in nanoseconds.
-pub const READ: u64 = 50_000;
-pub const PROGRAM: u64 = 200_000;
-pub const ERASE: u64 = 1_000_000;
-pub const BUS: u64 = 5_000;
+pub(crate) const READ: u64 = 50_000;
+pub(crate) const PROGRAM: u64 = 200_000;
+pub(crate) const ERASE: u64 = 1_000_000;
+pub(crate) const BUS: u64 = 5_000;
 /// Sectors of a page of [`BASE`].
-pub const SPP: u64 = 8;
+pub(crate) const SPP: u64 = 8;
 
 /// Returns [`BASE`] with these settings on top.
-pub fn config(sets: &[&str]) -> DriveConfig {
+pub(crate) fn config(sets: &[&str]) -> DriveConfig {
     let mut table: toml::Table = BASE.parse().expect("a config");
     for set in sets {
         merge(&mut table, set.parse().unwrap_or_else(|error| panic!("{set}: {error}")));
@@ -58,7 +58,7 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
 
 /// A drive, its completions, and the number of the next request.
 #[derive(Clone)]
-pub struct Rig {
+pub(crate) struct Rig {
     pub drive: Drive,
     pub done: Vec<Completion>,
     pub tag: u64,
@@ -68,18 +68,18 @@ pub struct Rig {
 const MAX_EVENTS: u64 = 1_000_000;
 
 /// Returns the error of a run that counts as hung.
-pub fn gave_up() -> String {
+pub(crate) fn gave_up() -> String {
     format!("gave up after {MAX_EVENTS} events")
 }
 
 impl Rig {
     /// Returns the audited drive of [`BASE`] with these settings on top.
-    pub fn new(sets: &[&str]) -> Rig {
+    pub(crate) fn new(sets: &[&str]) -> Rig {
         Rig::seeded(sets, 1).expect("a valid drive")
     }
 
     /// Returns a drive as [`Rig::new`] does, or the error if there is no such drive.
-    pub fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
+    pub(crate) fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let mut rig = Rig::unwatched(sets, seed)?;
         assert!(rig.drive.start_audit(Pace::Every(1)));
         Ok(rig)
@@ -87,7 +87,7 @@ impl Rig {
 
     /// Returns a drive as [`Rig::seeded`] does, but without an auditor: for many requests or
     /// events.
-    pub fn unwatched(sets: &[&str], seed: u64) -> Result<Rig, String> {
+    pub(crate) fn unwatched(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let resolved = Resolved::new(&config(sets), seed)
             .map_err(|refusal| format!("{}: {}", refusal.key, refusal.expected))?;
         Ok(Rig { drive: Drive::new(Arc::new(resolved)), done: Vec::new(), tag: 0 })
@@ -95,12 +95,12 @@ impl Rig {
 
     /// Returns a drive in which each of three tenants owns a third, with a queue each; audited now
     /// and then.
-    pub fn of_thirds(sets: &[&str]) -> Rig {
+    pub(crate) fn of_thirds(sets: &[&str]) -> Rig {
         Rig::of_tenants(sets, [1, 1, 1])
     }
 
     /// Returns a drive as [`Rig::of_thirds`] does, with `parts` of it for each tenant.
-    pub fn of_tenants(sets: &[&str], parts: [u32; 3]) -> Rig {
+    pub(crate) fn of_tenants(sets: &[&str], parts: [u32; 3]) -> Rig {
         let resolved = Resolved::new(&config(sets), 1).expect("a valid drive");
         let part = resolved.logical_pages / parts.iter().sum::<u32>();
         let tenants = [0, 1, 2].map(|queue| Tenant {
@@ -115,23 +115,29 @@ impl Rig {
     }
 
     /// Returns the mean latency of the first queue's reads or writes, in nanoseconds.
-    pub fn mean(&self, op: Op) -> f64 {
+    pub(crate) fn mean(&self, op: Op) -> f64 {
         let latencies = &self.drive.stats().latencies[0][op as usize];
         latencies.sum_ns as f64 / latencies.count() as f64
     }
 
-    pub fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         self.drive.now().as_ns()
     }
 
     /// Advances the drive to `ns`.
-    pub fn until(&mut self, ns: u64) -> &mut Rig {
+    pub(crate) fn until(&mut self, ns: u64) -> &mut Rig {
         self.drive.advance(SimTime::from_ns(ns), &mut self.done);
         self
     }
 
     /// Submits a request now; returns its number.
-    pub fn offer(&mut self, op: Op, lba: u64, sectors: u64, queue: u8) -> Result<u64, Refused> {
+    pub(crate) fn offer(
+        &mut self,
+        op: Op,
+        lba: u64,
+        sectors: u64,
+        queue: u8,
+    ) -> Result<u64, Refused> {
         let arrival = self.drive.now();
         let (tag, sectors) = (self.tag, sectors as u32);
         let request = Request { tag, arrival, op, lba, sectors, queue, hint: 0 };
@@ -141,29 +147,29 @@ impl Rig {
     }
 
     /// Reads a whole page; returns the request's number.
-    pub fn read(&mut self, page: u64) -> u64 {
+    pub(crate) fn read(&mut self, page: u64) -> u64 {
         self.pages(Op::Read, page, 1)
     }
 
     /// Writes a whole page; returns the request's number.
-    pub fn write(&mut self, page: u64) -> u64 {
+    pub(crate) fn write(&mut self, page: u64) -> u64 {
         self.pages(Op::Write, page, 1)
     }
 
     /// Submits a request for whole pages; returns its number.
-    pub fn pages(&mut self, op: Op, first: u64, count: u64) -> u64 {
+    pub(crate) fn pages(&mut self, op: Op, first: u64, count: u64) -> u64 {
         let spp = u64::from(self.drive.resolved().geometry().sectors_per_page());
         self.offer(op, first * spp, count * spp, 0).expect("room for a request")
     }
 
     /// Advances until the drive is idle, and asserts that every request has ended.
-    pub fn finish(&mut self) -> &mut Rig {
+    pub(crate) fn finish(&mut self) -> &mut Rig {
         self.try_finish().unwrap_or_else(|what| panic!("{what}"));
         self
     }
 
     /// Does the same as [`Rig::finish`], but returns the error.
-    pub fn try_finish(&mut self) -> Result<(), String> {
+    pub(crate) fn try_finish(&mut self) -> Result<(), String> {
         for _ in 0..MAX_EVENTS {
             let Some(next) = self.drive.next_event() else { return self.ended() };
             self.drive.advance_once(next, &mut self.done);
@@ -190,7 +196,7 @@ impl Rig {
     }
 
     /// Waits until fewer than `most` requests are in progress.
-    pub fn wait_below(&mut self, most: u32) -> Result<(), String> {
+    pub(crate) fn wait_below(&mut self, most: u32) -> Result<(), String> {
         for _ in 0..MAX_EVENTS {
             if self.drive.unfinished() < most {
                 return Ok(());
@@ -205,13 +211,13 @@ impl Rig {
     }
 
     /// Returns when a request ended.
-    pub fn end_of(&self, tag: u64) -> Option<u64> {
+    pub(crate) fn end_of(&self, tag: u64) -> Option<u64> {
         let completion = self.done.iter().find(|completion| completion.tag == tag);
         completion.map(|completion| completion.end.as_ns())
     }
 
     /// Returns the operations of a kind for a cause.
-    pub fn ops(
+    pub(crate) fn ops(
         &self,
         kind: ssdlab_core::account::OpKind,
         cause: ssdlab_core::account::Cause,
@@ -222,7 +228,7 @@ impl Rig {
 
 /// Returns a drive after writes of its first pages, one after another, and the time of the last
 /// end.
-pub fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
+pub(crate) fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
     let mut rig = Rig::new(sets);
     for page in 0..pages {
         rig.write(page);
@@ -236,7 +242,7 @@ pub fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
 
 /// One step of a random stream of requests.
 #[derive(Clone)]
-pub struct Step {
+pub(crate) struct Step {
     /// Time since the step before, in nanoseconds.
     pub gap: u64,
     pub op: Op,
@@ -257,7 +263,7 @@ impl std::fmt::Debug for Step {
     }
 }
 
-pub fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     let op = prop_oneof![
         4 => Just(Op::Read),
         8 => Just(Op::Write),
@@ -273,7 +279,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Plays a stream of requests, at most `depth` at a time.
-pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
+pub(crate) fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
     let mut at = rig.now();
     for step in steps {
         at = play_step(rig, step, at, depth)?;
@@ -283,7 +289,7 @@ pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
 
 /// Submits a request of a stream, when fewer than `depth` are in progress and its gap after `at`
 /// is over. Returns when it was submitted.
-pub fn play_step(rig: &mut Rig, step: &Step, at: u64, depth: u32) -> Result<u64, String> {
+pub(crate) fn play_step(rig: &mut Rig, step: &Step, at: u64, depth: u32) -> Result<u64, String> {
     let total = rig.drive.resolved().sectors();
     let spp = u64::from(rig.drive.resolved().geometry().sectors_per_page());
     let queues = rig.drive.resolved().config.host.queues;

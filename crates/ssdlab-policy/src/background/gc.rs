@@ -95,13 +95,15 @@ impl Policy for Gc {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let Planes { cursor, collected, free_at_start, asleep } = &mut self.planes;
-        vec![
+        // Every controller collects garbage, so the state of collection counts for no scheme.
+        let columns = [
             Column::new("gc_cursors", Per::Plane, cursor).up_to(u64::from(self.blocks) - 1),
             Column::new("gc_collected", Per::Plane, collected).up_to(self.blocks.into()),
             Column::new("gc_free_at_start", Per::Plane, free_at_start).up_to(self.pages),
             Column::new("gc_asleep", Per::Plane, asleep).up_to(1),
             Column::new("gc_random", Per::Drive, self.random.words()),
-        ]
+        ];
+        columns.map(Column::uncounted).into()
     }
 }
 

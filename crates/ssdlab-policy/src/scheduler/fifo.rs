@@ -35,7 +35,6 @@ impl Policy for Fifo {
 }
 
 impl SchedulerPolicy for Fifo {
-    #[inline]
     fn rank(&mut self, _: &SchedulerView) -> HostRank {
         HostRank::FIRST
     }

@@ -25,7 +25,6 @@ impl Policy for ReadFirst {
 }
 
 impl SchedulerPolicy for ReadFirst {
-    #[inline]
     fn rank(&mut self, view: &SchedulerView) -> HostRank {
         HostRank(u8::from(view.kind != OpKind::Read))
     }
@@ -50,7 +49,6 @@ impl Policy for WriteFirst {
 }
 
 impl SchedulerPolicy for WriteFirst {
-    #[inline]
     fn rank(&mut self, view: &SchedulerView) -> HostRank {
         HostRank(u8::from(view.kind == OpKind::Read))
     }
@@ -90,7 +88,6 @@ impl SchedulerPolicy for StrictPriority {
         SchedulerNeeds { by_priority: true, max_passes: config.max_passes }
     }
 
-    #[inline]
     fn rank(&mut self, view: &SchedulerView) -> HostRank {
         HostRank(view.request.priority.0)
     }

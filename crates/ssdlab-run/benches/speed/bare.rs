@@ -15,7 +15,7 @@ const TIMERS: usize = 80;
 const LEAVES: usize = TIMERS.next_power_of_two();
 
 /// A page map and a tree of timers.
-pub struct Bare {
+pub(crate) struct Bare {
     forward: Vec<u32>,
     reverse: Vec<u32>,
     /// Pairs of time and timer. The earliest is at index 1.
@@ -25,7 +25,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    pub fn new() -> Bare {
+    pub(crate) fn new() -> Bare {
         let mut bare = Bare {
             forward: vec![0; PAGES],
             reverse: vec![0; PAGES],
@@ -42,7 +42,7 @@ impl Bare {
     }
 
     /// Performs this many operations.
-    pub fn run(&mut self, operations: u64) {
+    pub(crate) fn run(&mut self, operations: u64) {
         for _ in 0..operations {
             // xorshift64 (Marsaglia).
             self.random ^= self.random << 13;

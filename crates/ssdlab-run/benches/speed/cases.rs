@@ -14,10 +14,10 @@ use crate::bare::Bare;
 use crate::machine::{Clock, memory_mb};
 
 /// Figures by name. The name ends in the unit.
-pub type Figures = BTreeMap<String, f64>;
+pub(crate) type Figures = BTreeMap<String, f64>;
 
 /// A benchmark case.
-pub struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub about: &'static str,
     pub device: &'static str,
@@ -51,7 +51,7 @@ const fn deep(name: &'static str, scheme: &'static str, about: &'static str) -> 
 
 /// The measured part of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub(crate) enum What {
     /// The event loop under the config's own workload.
     Workload,
     /// The event loop under an MSR trace, including the reading of the trace.
@@ -68,7 +68,7 @@ pub enum What {
     Command,
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case {
         name: "random",
         about: "generic-mlc-512g under `random`: the figure to quote",
@@ -262,7 +262,7 @@ impl Case {
     }
 
     /// Measures once, between two runs of the bare loop.
-    pub fn measure(&self, trace: Option<&str>) -> Figures {
+    pub(crate) fn measure(&self, trace: Option<&str>) -> Figures {
         let before = bare_ns();
         let mut figures = match self.what {
             What::Workload | What::Trace => self.measure_loop(trace),
@@ -287,7 +287,7 @@ impl Case {
     }
 
     /// Runs this many requests and nothing else. Returns the page operations that they took.
-    pub fn page_ops(&self, trace: Option<&str>, requests: u64) -> u64 {
+    pub(crate) fn page_ops(&self, trace: Option<&str>, requests: u64) -> u64 {
         page_ops(&run(self.plan(trace, Some(requests))))
     }
 
@@ -396,7 +396,7 @@ fn measure_twin(name: &str) -> Figures {
 }
 
 /// Returns the command that `make install` creates; `None` if it is not installed.
-pub fn command() -> Option<PathBuf> {
+pub(crate) fn command() -> Option<PathBuf> {
     let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/ssdlab");
     command.is_file().then_some(command)
 }
@@ -421,7 +421,7 @@ fn bare_ns() -> f64 {
 
 /// Writes a trace that resembles those of MSR Cambridge: mostly small writes, and some very hot
 /// pages.
-pub fn write_trace(path: &Path) -> std::io::Result<()> {
+pub(crate) fn write_trace(path: &Path) -> std::io::Result<()> {
     let kib = |size: u64, weight: u32| SizeChoice::new(Bytes::from_kib(size), weight);
     let config = WorkloadConfig {
         kind: Kind::Zipf(ZipfConfig::default()),

@@ -15,13 +15,13 @@ const REQUESTS: [u64; 2] = [20_000, 60_000];
 
 /// Counts of a tool: instructions, and misses of the last-level cache.
 #[derive(Clone, Copy)]
-pub struct Counts {
+pub(crate) struct Counts {
     pub instructions: f64,
     pub cache_misses: f64,
 }
 
 /// Returns the counts for one page operation, or an error with the reason why there are none.
-pub fn per_page_op(case: &str, trace: &Path) -> Result<Counts, String> {
+pub(crate) fn per_page_op(case: &str, trace: &Path) -> Result<Counts, String> {
     let [(few, some), (many, more)] =
         [count(case, trace, REQUESTS[0])?, count(case, trace, REQUESTS[1])?];
     let each = |few: f64, many: f64| (many - few) / (more - some);

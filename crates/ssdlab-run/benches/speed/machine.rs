@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// A clock of wall time and of the processor time of all threads of this process.
 #[derive(Clone, Copy)]
-pub struct Clock {
+pub(crate) struct Clock {
     wall: Instant,
     processor: Duration,
 }
@@ -14,12 +14,12 @@ pub struct Clock {
 impl Clock {
     /// Starts the clock.
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
-    pub fn start() -> Clock {
+    pub(crate) fn start() -> Clock {
         Clock { wall: Instant::now(), processor: processor_time() }
     }
 
     /// Returns the wall time since the start, and the processor time as a share of it.
-    pub fn read(&self) -> (f64, f64) {
+    pub(crate) fn read(&self) -> (f64, f64) {
         let wall = self.wall.elapsed().as_secs_f64();
         (wall, (processor_time() - self.processor).as_secs_f64() / wall)
     }
@@ -32,7 +32,7 @@ fn processor_time() -> Duration {
 }
 
 /// Returns a field of this process's status, `VmRSS` or `VmHWM`, in MB (10⁶ bytes).
-pub fn memory_mb(field: &str) -> Option<f64> {
+pub(crate) fn memory_mb(field: &str) -> Option<f64> {
     let status = read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
@@ -40,7 +40,7 @@ pub fn memory_mb(field: &str) -> Option<f64> {
 }
 
 /// Returns the name and the number of processors.
-pub fn processor() -> String {
+pub(crate) fn processor() -> String {
     let about = read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = about.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     let count = std::thread::available_parallelism().map_or(1, usize::from);
@@ -49,7 +49,7 @@ pub fn processor() -> String {
 
 /// Returns the name of the folder for today's results on this machine: the date, a word for the
 /// processor, and the number of processors.
-pub fn folder() -> String {
+pub(crate) fn folder() -> String {
     let day = output_of(&["date", "+%F"]).unwrap_or_else(|| "undated".into());
     let processor = processor();
     let (name, rest) = processor.rsplit_once(", ").expect("a name and a number");
@@ -68,7 +68,7 @@ fn short(name: &str) -> String {
 }
 
 /// Returns the measured commit; `None` outside a checkout.
-pub fn commit() -> Option<String> {
+pub(crate) fn commit() -> Option<String> {
     output_of(&["git", "-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"])
 }
 
@@ -80,6 +80,6 @@ fn output_of(words: &[&str]) -> Option<String> {
 }
 
 /// Returns the mean number of runnable processes over the last minute.
-pub fn load() -> Option<f64> {
+pub(crate) fn load() -> Option<f64> {
     read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! The excerpts and their peculiarities.
 
 /// An excerpt of a trace that twins imitate.
-pub struct Case {
+pub(crate) struct Case {
     /// Its name, and the name of the shape fitted on it.
     pub name: &'static str,
     /// Its file, below the folder of excerpts.
@@ -18,7 +18,7 @@ pub struct Case {
 
 /// The information that an excerpt lacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Lacks {
+pub(crate) enum Lacks {
     /// Nothing.
     Nothing,
     /// Times finer than a second.
@@ -29,7 +29,7 @@ pub enum Lacks {
 
 impl Lacks {
     /// Returns a note in words.
-    pub fn note(self) -> &'static str {
+    pub(crate) fn note(self) -> &'static str {
         match self {
             Lacks::Nothing => "",
             Lacks::Times => " (whole seconds)",
@@ -43,14 +43,14 @@ const NONE: Case =
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 
 /// An excerpt of which only the arrivals are fitted.
-pub const VM: Case = Case {
+pub(crate) const VM: Case = Case {
     name: "vm",
     path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
     twins: &["readguard/ali2"],
     ..NONE
 };
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case {
         name: "hm0",
         path: "msr_hm_0_7k/orig_hm_0.csv.zst",

@@ -20,7 +20,7 @@ const BEGIN: &str = "<!-- caches: written by `make twins-fit` -->";
 const END: &str = "<!-- end of caches -->";
 
 /// Writes the table between its marks in the page.
-pub fn write(folder: &Path, page: &Path) {
+pub(crate) fn write(folder: &Path, page: &Path) {
     let mut table = String::from("| excerpt | twin | requests | |");
     PAGES.iter().for_each(|pages| write!(table, " {pages} |").expect("text"));
     writeln!(table, "\n|---|---|---|---{}|", "|---".repeat(PAGES.len())).expect("text");

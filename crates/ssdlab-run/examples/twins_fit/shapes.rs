@@ -26,7 +26,7 @@ const MIN_RETURNS: usize = 100;
 const SIZES_OFF: f64 = 4.0;
 
 /// Returns the parts of the fitted shape that `half` determines.
-pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
+pub(crate) fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     let mut table = Table::try_from(shape).expect("a shape");
     // `arrivals.toml` has the arrivals of whole excerpts.
     let of_others = ["source", "arrivals", "growth", "shared", "new", "extent", "overlap"];

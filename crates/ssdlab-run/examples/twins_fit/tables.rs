@@ -20,7 +20,7 @@ const SEEDS: u64 = 5;
 
 /// The rows so far.
 #[derive(Default)]
-pub struct Tables {
+pub(crate) struct Tables {
     trials: String,
     fits: String,
     drives: String,
@@ -34,7 +34,7 @@ const DRIVES: (&str, &str) =
 
 impl Tables {
     /// Adds an excerpt, with the fit nearest to its first half.
-    pub fn add(&mut self, case: &Case, halves: &Halves, won: &Tried) {
+    pub(crate) fn add(&mut self, case: &Case, halves: &Halves, won: &Tried) {
         let own: Vec<Vec<Record>> = (1..=SEEDS)
             .map(|seed| run(&won.twin.scaled(halves.second.len() as u64), seed))
             .collect();
@@ -92,7 +92,7 @@ impl Tables {
     }
 
     /// Writes the tables between their marks in the page.
-    pub fn write(&self, page: &Path) {
+    pub(crate) fn write(&self, page: &Path) {
         let mut text = std::fs::read_to_string(page).expect("the page");
         let compared = "gaps: halves, twin | reuse: halves, twin, chance | first uses: first half, second, twin";
         let fits = format!(

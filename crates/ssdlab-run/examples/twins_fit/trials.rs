@@ -12,7 +12,7 @@ use super::cases::Case;
 use super::drain;
 
 /// The outcome of a trial.
-pub struct Tried {
+pub(crate) struct Tried {
     pub trial: Trial,
     pub twin: Twin,
     pub shape: Shape,
@@ -21,14 +21,18 @@ pub struct Tried {
 }
 
 /// Returns the setting of the trials that count every return as a recent one.
-pub fn all_recent() -> Option<u64> {
+pub(crate) fn all_recent() -> Option<u64> {
     Trial::all().iter().map(|trial| trial.near).max()
 }
 
 /// Fits the wanted trials on a half and leaves out those that cannot run. The distance of each
 /// trial sums three differences: in reuse distances, in how often accessed pages are used, and in
 /// the share of first uses.
-pub fn tried(case: &Case, half: &[Record], is_selected: impl Fn(&Trial) -> bool) -> Vec<Tried> {
+pub(crate) fn tried(
+    case: &Case,
+    half: &[Record],
+    is_selected: impl Fn(&Trial) -> bool,
+) -> Vec<Tried> {
     let source = "fitted on the first half of an excerpt";
     let (mut real, first) = distances(half);
     let mut real_uses = uses(half);
@@ -58,13 +62,13 @@ pub fn tried(case: &Case, half: &[Record], is_selected: impl Fn(&Trial) -> bool)
 }
 
 /// Returns the trial whose twins are nearest; the first of equals.
-pub fn best(tried: &[Tried]) -> &Tried {
+pub(crate) fn best(tried: &[Tried]) -> &Tried {
     let least = tried.iter().min_by(|one, other| one.off.total_cmp(&other.off));
     least.expect("a trial that can be run")
 }
 
 /// Returns the requests of a twin.
-pub fn run(twin: &Twin, seed: u64) -> Vec<Record> {
+pub(crate) fn run(twin: &Twin, seed: u64) -> Vec<Record> {
     drain(&mut twin.source(seed).expect("a twin"), u64::MAX)
 }
 
@@ -75,7 +79,7 @@ fn pages(record: &Record) -> std::ops::RangeInclusive<u64> {
 }
 
 /// Returns the reuse distances in pages, and the share of first uses.
-pub fn distances(records: &[Record]) -> (Vec<f64>, f64) {
+pub(crate) fn distances(records: &[Record]) -> (Vec<f64>, f64) {
     let mut reuse = Reuse::new(0);
     let (mut list, mut new) = (Vec::new(), 0);
     for page in records.iter().flat_map(pages) {
@@ -89,7 +93,7 @@ pub fn distances(records: &[Record]) -> (Vec<f64>, f64) {
 }
 
 /// Returns, for each use of a page, the total number of uses of that page.
-pub fn uses(records: &[Record]) -> Vec<f64> {
+pub(crate) fn uses(records: &[Record]) -> Vec<f64> {
     let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
     records.iter().flat_map(pages).for_each(|page| *counts.entry(page).or_default() += 1);
     let each = |count: &u32| std::iter::repeat_n(f64::from(*count), *count as usize);
@@ -97,6 +101,6 @@ pub fn uses(records: &[Record]) -> Vec<f64> {
 }
 
 /// Returns the times between requests.
-pub fn gaps(records: &[Record]) -> Vec<f64> {
+pub(crate) fn gaps(records: &[Record]) -> Vec<f64> {
     records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64).collect()
 }

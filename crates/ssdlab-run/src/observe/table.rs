@@ -26,7 +26,7 @@ enum Column {
 
 /// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Whole numbers of 64 bits.
     Whole,
     /// Whole numbers of 64 bits, some of which may be missing.
@@ -39,7 +39,7 @@ pub enum Kind {
 
 /// A value of a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// For a column of [`Kind::Whole`].
     Whole(i64),
     /// For a column of [`Kind::Count`].
@@ -56,7 +56,7 @@ const ROWS_A_GROUP: usize = 1 << 17;
 const ROWS_AHEAD: usize = 1 << 15;
 
 /// A table that is written to a file, one row group after another.
-pub struct Table {
+pub(crate) struct Table {
     to: NewFile,
     writer: SerializedFileWriter<Writer<File>>,
     columns: Vec<Column>,
@@ -68,7 +68,10 @@ impl Table {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn new(to: NewFile, columns: &[(String, Kind)]) -> std::result::Result<Table, Fault> {
+    pub(crate) fn new(
+        to: NewFile,
+        columns: &[(String, Kind)],
+    ) -> std::result::Result<Table, Fault> {
         let file = to.owned_writer()?;
         let made = || -> Result<SerializedFileWriter<Writer<File>>> {
             let fields = columns.iter().map(|(name, kind)| Ok(Arc::new(field(name, *kind)?)));
@@ -93,7 +96,7 @@ impl Table {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         cells: impl IntoIterator<Item = Cell>,
     ) -> std::result::Result<(), Fault> {
@@ -142,7 +145,7 @@ impl Table {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn close(mut self, about: &[(&str, String)]) -> std::result::Result<(), Fault> {
+    pub(crate) fn close(mut self, about: &[(&str, String)]) -> std::result::Result<(), Fault> {
         let mut finish = || -> Result<()> {
             if self.rows > 0 {
                 self.flush()?;

@@ -44,7 +44,7 @@ pub struct OutputOptions {
 
 /// Resources that a plan shares with others that run beside it.
 #[derive(Debug, Default)]
-pub struct InCommon {
+pub(crate) struct InCommon {
     /// Its trace.
     pub trace: Option<Arc<Shared>>,
     /// The members of its mix that are traces.

@@ -1,8 +1,8 @@
 //! Resources that plans share when they run side by side: parsed traces ([`traces`]) and start
 //! states of drives ([`starts`]).
 
-pub mod starts;
-pub mod traces;
+pub(crate) mod starts;
+pub(crate) mod traces;
 
 /// Groups the plans that `is_shared` selects by equality under `same`. Returns the groups of two
 /// plans or more.

@@ -22,7 +22,7 @@ const SPARSE: f64 = 16.0;
 /// Lets plans whose drives begin alike share a start state. Returns the order in which to run the
 /// plans, `jobs` at a time, so that few start states are kept at once. Memory decides only which
 /// plans share a start state, never its contents.
-pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
+pub(crate) fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
     share_up_to(max_copied_pages(memory::available().map(|limit| limit.bytes), drives), prepared)
 }
@@ -84,7 +84,7 @@ fn drawn(prepared: &Prepared) -> f64 {
 
 /// Returns how many of these drives can exist at a time, assuming the largest. There is one for
 /// each core, as far as memory holds them and a copy of a start state.
-pub fn at_a_time(prepared: &[Prepared]) -> usize {
+pub(crate) fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let left = left();
     let resident = fitting(bytes(left.resident), prepared.iter().map(takes).collect());

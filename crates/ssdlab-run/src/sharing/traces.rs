@@ -12,7 +12,7 @@ use crate::shared::{Shared, TraceCache};
 use crate::traces::AppOrder;
 
 /// Lets plans share a trace if they read the same requests of it.
-pub fn share(prepared: &mut [Prepared]) {
+pub(crate) fn share(prepared: &mut [Prepared]) {
     share_in(&Arc::new(TraceCache::default()), prepared);
 }
 
@@ -65,7 +65,7 @@ fn members_read(plan: &Prepared) -> impl PartialEq {
 ///
 /// # Errors
 /// When a trace cannot be read or is invalid.
-pub fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
+pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
     for (index, prepared) in all.iter().enumerate() {
         let Some(layout) = &prepared.mix else { continue };
         let alike = |other: &&Prepared| {

@@ -8,10 +8,10 @@ mod cflru;
 mod lru_wsr;
 mod pt_lru;
 
-pub use ccf_lru::CcfLru;
-pub use cflru::Cflru;
-pub use lru_wsr::LruWsr;
-pub use pt_lru::PtLru;
+pub(crate) use ccf_lru::CcfLru;
+pub(crate) use cflru::Cflru;
+pub(crate) use lru_wsr::LruWsr;
+pub(crate) use pt_lru::PtLru;
 
 #[cfg(test)]
 mod trial;

@@ -83,8 +83,9 @@ impl Policy for PtLru {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        // The buffer begins empty, and so do the lists.
-        vec![Column::new("pt_lru_random", Per::Drive, self.random.words())]
+        // The buffer begins empty, and so do the lists. Only the simulator has to draw the same
+        // numbers again.
+        vec![Column::new("pt_lru_random", Per::Drive, self.random.words()).uncounted()]
     }
 
     fn events(&self) -> EventMask {

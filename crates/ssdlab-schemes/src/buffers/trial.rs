@@ -8,12 +8,12 @@ use ssdlab_policy::event::Event;
 use ssdlab_policy::eviction::{EvictionPolicy, EvictionView};
 use ssdlab_policy::testing::{SMALL, publish};
 
-pub const READ: bool = false;
-pub const WRITE: bool = true;
+pub(crate) const READ: bool = false;
+pub(crate) const WRITE: bool = true;
 
 /// An act on a buffer.
 #[derive(Clone, Copy, Debug)]
-pub enum Act {
+pub(crate) enum Act {
     Use { page: u32, write: bool },
     Trim(u32),
     Flush,
@@ -21,14 +21,14 @@ pub enum Act {
 
 /// A page as the papers describe it.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub(crate) struct Page {
     pub slot: u32,
     pub dirty: bool,
     pub cold: bool,
 }
 
 /// The calls to a policy, or to the plain text of its paper.
-pub trait Buffered {
+pub(crate) trait Buffered {
     /// Notes a page that enters a slot.
     fn insert(&mut self, slot: u32, written: bool);
     /// Notes a use of a page in the buffer.
@@ -63,12 +63,12 @@ impl<P: EvictionPolicy> Buffered for P {
     }
 }
 
-pub fn context(buffer_pages: u32) -> PolicyContext {
+pub(crate) fn context(buffer_pages: u32) -> PolicyContext {
     let geometry = SMALL;
     PolicyContext { buffer_pages, seed: 7, ..PolicyContext::plain(geometry, 1) }
 }
 
-pub fn acts() -> impl Strategy<Value = Vec<Act>> {
+pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
     let used = || (0u32..16, any::<bool>()).prop_map(|(page, write)| Act::Use { page, write });
     let act = prop_oneof![
         30 => used(),
@@ -78,12 +78,12 @@ pub fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..300)
 }
 
-pub fn reads() -> impl Strategy<Value = Vec<Act>> {
+pub(crate) fn reads() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec((0u32..16).prop_map(|page| Act::Use { page, write: READ }), 0..300)
 }
 
 /// Returns the page that each act evicts from a buffer of this number of pages.
-pub fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Option<u32>> {
+pub(crate) fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Option<u32>> {
     let mut slots: Vec<Option<u32>> = vec![None; pages as usize];
     let mut gone = Vec::new();
     for act in acts {
@@ -113,7 +113,7 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Op
 }
 
 /// Returns the next pages to leave.
-pub fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
+pub(crate) fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
     let one = |_| {
         let slot = policy.next_to_leave().expect("a page");
         policy.remove(slot);
@@ -123,7 +123,7 @@ pub fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
 }
 
 /// Removes and returns a page from its list.
-pub fn take<const N: usize>(lists: [&mut Vec<Page>; N], slot: u32) -> Page {
+pub(crate) fn take<const N: usize>(lists: [&mut Vec<Page>; N], slot: u32) -> Page {
     let found = lists.into_iter().find_map(|list| {
         let at = list.iter().position(|page| page.slot == slot)?;
         Some(list.remove(at))

@@ -57,7 +57,6 @@ impl Policy for LastLevel {
 }
 
 impl ReadStartPolicy for LastLevel {
-    #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
         Level(self.level[view.lpn.index()])
     }

@@ -9,8 +9,8 @@
 //! - [`last_level`]: LaLDPC, a comparison that remembers each page's last level;
 //! - [`small_to_strong`]: PV+allocation, a comparison that gives strong blocks to small writes.
 
-pub mod last_level;
-pub mod per_class;
-pub mod scheduler;
-pub mod sl_table;
-pub mod small_to_strong;
+pub(crate) mod last_level;
+pub(crate) mod per_class;
+pub(crate) mod scheduler;
+pub(crate) mod sl_table;
+pub(crate) mod small_to_strong;

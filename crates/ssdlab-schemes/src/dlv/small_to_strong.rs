@@ -51,7 +51,6 @@ impl Policy for SmallToStrong {
 }
 
 impl PlacementPolicy for SmallToStrong {
-    #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         let small = view.cause == Cause::Host && view.pages <= self.pages;
         hint.quality.get_or_insert(if small { BlockClass::BEST } else { self.worst });

@@ -47,7 +47,6 @@ impl ProgramModePolicy for FixedMode {
         ProgramModeNeeds { chooses: true, decides_all: true, hotness: false }
     }
 
-    #[inline]
     fn fill(&mut self, _: &ProgramModeView, hint: &mut PlacementHint) {
         hint.program_mode.get_or_insert(self.0);
     }

@@ -41,7 +41,6 @@ impl PlacementPolicy for HotnessPlacement {
         Streams { count: Hotness::COUNT as u8, default: StreamId(Hotness::default() as u8) }
     }
 
-    #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         hint.stream = hint.stream.or(view.hotness.map(|hotness| StreamId(hotness as u8)));
     }

@@ -2,9 +2,9 @@
 //! Cui et al., "Exploiting Cross-Layer Hotness Identification to Improve Flash Memory System
 //! Performance", NPC 2016).
 
-pub mod fixed_mode;
-pub mod hotness_placement;
-pub mod per_hotness;
+pub(crate) mod fixed_mode;
+pub(crate) mod hotness_placement;
+pub(crate) mod per_hotness;
 
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::PolicyContext;

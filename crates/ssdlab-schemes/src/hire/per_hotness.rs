@@ -73,7 +73,6 @@ impl ProgramModePolicy for PerHotness {
         ProgramModeNeeds { chooses: true, decides_all: true, hotness: true }
     }
 
-    #[inline]
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
         hint.program_mode.get_or_insert(self.of[view.hotness.unwrap_or_default() as usize]);
     }

@@ -163,14 +163,12 @@ impl Groups {
     }
 
     /// Returns the level at which a block was measured, from 0.
-    #[inline]
     pub fn level(&self, block: BlockId) -> Level {
         Level(self.known.level[block.index()].saturating_sub(1))
     }
 
     /// Returns the group of a block by its last measurement, 0 the best, whether the block is
     /// reserved or not.
-    #[inline]
     pub fn group_of(&self, block: BlockId) -> BlockClass {
         let better = match &self.config.boundaries {
             Boundaries::Levels(upto) => {
@@ -249,7 +247,6 @@ impl Groups {
     }
 
     /// Notes a read of a page of a block.
-    #[inline]
     pub fn read(&mut self, block: BlockId, reading: Reading) {
         self.seen.worsen(block, reading);
     }
@@ -384,8 +381,10 @@ impl Learner for Groups {
                 .bits(of_a_group)
                 .up_to(levels),
             Column::new("block_errors", Per::Block, &mut known.errors).bits(of_errors),
-            Column::new("block_groups_seen", Per::Block, &mut seen.level).up_to(levels),
-            Column::new("block_errors_seen", Per::Block, &mut seen.errors),
+            Column::new("block_groups_seen", Per::Block, &mut seen.level)
+                .bits(of_a_group)
+                .up_to(levels),
+            Column::new("block_errors_seen", Per::Block, &mut seen.errors).bits(of_errors),
             Column::new("block_measured_at", Per::Block, measured),
         ]
     }

@@ -118,7 +118,6 @@ macro_rules! components {
         }
 
         impl Lookup for Metadata {
-            #[inline]
             fn find(&self, component: TypeId) -> Option<&dyn Any> {
                 $(if component == TypeId::of::<$Component>() {
                     return self.$name.as_deref().map(|component| component as &dyn Any);

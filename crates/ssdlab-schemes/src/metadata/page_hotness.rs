@@ -187,7 +187,6 @@ impl HotPages {
     }
 
     /// Returns the hotness of a page. A page of the map is mixed.
-    #[inline]
     pub fn of(&self, lpn: Lpn) -> Hotness {
         hotness(&self.of, lpn)
     }
@@ -219,7 +218,6 @@ impl HotPages {
 }
 
 /// Returns the hotness of a page in a table. A page outside the table is mixed.
-#[inline]
 fn hotness(table: &[u8], lpn: Lpn) -> Hotness {
     table.get(lpn.index()).map_or_else(Hotness::default, |&of| Hotness::ALL[usize::from(of)])
 }
@@ -240,7 +238,6 @@ impl Component for HotPages {
 impl BlockMetadata for HotPages {}
 
 impl PageMetadata for HotPages {
-    #[inline]
     fn hotness(&self, lpn: Lpn) -> Option<Hotness> {
         Some(self.of(lpn))
     }

@@ -118,7 +118,6 @@ impl Predictor {
     }
 
     /// Returns the P/E cycles at which a block with `erases` P/E cycles was last probed.
-    #[inline]
     pub fn probed_at(&self, erases: u32) -> u32 {
         erases - erases % self.interval
     }
@@ -126,7 +125,6 @@ impl Predictor {
     /// Returns the age of a block. `erase_us` is its last measured erase time. `e0` is the number
     /// of errors of its first page right after the program. `dwell_days` is the mean time between
     /// its erases, in days at 30 °C.
-    #[inline]
     pub fn age(&self, pe_cycles: f64, erase_us: f64, e0: f64, dwell_days: f64) -> f64 {
         let [constant, by_cycle, by_erase, by_error, by_dwell] = self.age;
         let log_dwell = math::ln(dwell_days.max(self.min_dwell_days));
@@ -136,7 +134,6 @@ impl Predictor {
     /// Returns the raw bit errors in a codeword of the worst page at the first attempt. The block
     /// has this age and was programmed `retention_days` days at 30 °C ago; `reads` page reads
     /// followed.
-    #[inline]
     pub fn errors(&self, age: f64, retention_days: f64, reads: f64) -> f64 {
         let (by_age, constant) = (self.initial[0], self.initial[1]);
         let [scale, offset, by_read] = self.growth;
@@ -145,7 +142,6 @@ impl Predictor {
     }
 
     /// Returns the retries that a page with `errors` raw bit errors in a codeword needs.
-    #[inline]
     pub fn retries(&self, errors: f64) -> u8 {
         self.thresholds.iter().map(|&beyond| u8::from(errors > beyond)).sum()
     }

@@ -190,7 +190,6 @@ impl RetryEstimates {
 
     /// Returns how a block with `erases` P/E cycles is expected to read at `now` on the cells'
     /// clock. The oracle returns how the block read right after its last program.
-    #[inline]
     fn estimate(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
         let at = block.index();
         match &self.source {
@@ -228,7 +227,6 @@ impl RetryEstimates {
     }
 
     /// Notes that a page of a block was programmed.
-    #[inline]
     pub fn programmed(&mut self, block: BlockId, now: CellTime) {
         if let Some(programmed) = self.programmed.get_mut(block.index())
             && *programmed == UNPROGRAMMED
@@ -323,7 +321,6 @@ impl BlockMetadata for RetryEstimates {
         Some(self.free_rank_of(block))
     }
 
-    #[inline]
     fn expected(
         &self,
         block: BlockId,
@@ -338,7 +335,6 @@ impl BlockMetadata for RetryEstimates {
         })
     }
 
-    #[inline]
     fn prefetch(&self, block: BlockId) {
         prefetch::fetch(&self.reads, block.index());
     }
@@ -378,7 +374,8 @@ impl Learner for RetryEstimates {
             Column::new(NAME, Per::Block, &mut self.dwell).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.erased).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.seen).bits(of_bytes),
-            Column::new(NAME, Per::Block, &mut self.fresh),
+            // No controller knows it.
+            Column::new(NAME, Per::Block, &mut self.fresh).uncounted(),
         ]
     }
 }

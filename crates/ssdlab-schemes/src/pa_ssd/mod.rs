@@ -17,13 +17,13 @@
 //! - [`wbs`]: the lowest while the write buffer is full;
 //! - [`ubs`]: at random, in proportion to the free pages of each type; also for pages that move.
 
-pub mod hgs;
-pub mod lfs;
-pub mod qds;
-pub mod sbs;
-pub mod ubs;
-pub mod us;
-pub mod wbs;
+pub(crate) mod hgs;
+pub(crate) mod lfs;
+pub(crate) mod qds;
+pub(crate) mod sbs;
+pub(crate) mod ubs;
+pub(crate) mod us;
+pub(crate) mod wbs;
 
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Cell, PageType};

@@ -52,7 +52,6 @@ fn measured(view: &ReadStartView) -> Level {
 }
 
 impl ReadStartPolicy for MeasuredLevel {
-    #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
         if self.per_class { Level(view.class.0) } else { measured(view) }
     }

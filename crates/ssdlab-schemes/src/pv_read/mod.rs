@@ -10,7 +10,7 @@
 //! - [`oracle_hotness`]: the ideal, which knows all reads and writes beforehand;
 //! - [`measured_level`]: reads start at the level at which their block was measured.
 
-pub mod measured_level;
-pub mod oracle_hotness;
+pub(crate) mod measured_level;
+pub(crate) mod oracle_hotness;
 mod read_counts;
-pub mod read_hot_migration;
+pub(crate) mod read_hot_migration;

@@ -6,7 +6,7 @@ use ssdlab_policy::columns::{Column, Per};
 /// A counter for each logical page; zero for pages whose entries are not held. Source: PV-read,
 /// section IV.B.
 #[derive(Clone, Debug)]
-pub struct ReadCounts {
+pub(crate) struct ReadCounts {
     counts: Vec<u8>,
     /// The largest value of a counter.
     most: u8,
@@ -14,21 +14,19 @@ pub struct ReadCounts {
 
 impl ReadCounts {
     /// Returns zero counters for `pages` pages.
-    pub fn new(pages: u32, most: u8) -> ReadCounts {
+    pub(crate) fn new(pages: u32, most: u8) -> ReadCounts {
         ReadCounts { counts: vec![0; pages as usize], most }
     }
 
     /// Counts reads of a page. Returns the reads since its counter began.
-    #[inline]
-    pub fn read(&mut self, lpn: Lpn, reads: u32) -> u8 {
+    pub(crate) fn read(&mut self, lpn: Lpn, reads: u32) -> u8 {
         let count = &mut self.counts[lpn.index()];
         *count = count.saturating_add(reads.min(u8::MAX.into()) as u8).min(self.most);
         *count
     }
 
     /// Resets the counter of a page.
-    #[inline]
-    pub fn forget(&mut self, lpn: Lpn) {
+    pub(crate) fn forget(&mut self, lpn: Lpn) {
         // A page of the map itself has no counter.
         if let Some(count) = self.counts.get_mut(lpn.index()) {
             *count = 0;
@@ -36,18 +34,18 @@ impl ReadCounts {
     }
 
     /// Resets the counters of these pages, whose entries were just loaded.
-    pub fn come(&mut self, first: Lpn, entries: u32) {
+    pub(crate) fn come(&mut self, first: Lpn, entries: u32) {
         let end = self.counts.len().min(first.index() + entries as usize);
         self.counts[first.index().min(end)..end].fill(0);
     }
 
     /// Returns the column of the counters.
-    pub fn column(&mut self, name: &'static str) -> Column<'_> {
+    pub(crate) fn column(&mut self, name: &'static str) -> Column<'_> {
         Column::new(name, Per::Page, &mut self.counts).up_to(self.most.into())
     }
 
     /// Returns the bits of a counter.
-    pub fn bits(&self) -> u64 {
+    pub(crate) fn bits(&self) -> u64 {
         u64::from(u8::BITS - self.most.leading_zeros())
     }
 }

@@ -113,10 +113,11 @@ impl Policy for InversionRepair {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let (extra, all) = &mut self.total;
+        // Only results show how many pages were repaired and moved.
         let own = [
             Column::new("margins", Per::Drive, &mut self.margins),
-            Column::new("pages_repaired", Per::Drive, extra).up_to(MAX_COUNTED),
-            Column::new("pages_moved", Per::Drive, all).up_to(MAX_COUNTED),
+            Column::new("pages_repaired", Per::Drive, extra).up_to(MAX_COUNTED).uncounted(),
+            Column::new("pages_moved", Per::Drive, all).up_to(MAX_COUNTED).uncounted(),
         ];
         own.into_iter().chain(self.monitor.iter_mut().flat_map(Monitor::columns)).collect()
     }

@@ -100,7 +100,6 @@ impl Policy for LastVref {
 }
 
 impl LastVref {
-    #[inline]
     fn at(&self, block: BlockId, page: PageInBlock) -> usize {
         let layer = u32::from(page.0) / self.pages_per_layer;
         block.index() * self.layers as usize + layer as usize
@@ -108,7 +107,6 @@ impl LastVref {
 }
 
 impl ReadStartPolicy for LastVref {
-    #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
         Level(self.levels[self.at(view.block, view.page)])
     }

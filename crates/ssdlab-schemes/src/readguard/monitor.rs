@@ -50,7 +50,7 @@ impl MonitorConfig {
 
 /// The monitor.
 #[derive(Clone, Debug)]
-pub struct Monitor {
+pub(crate) struct Monitor {
     limit: f64,
     step: f64,
     paced: bool,
@@ -86,20 +86,20 @@ pub(super) const MAX_COUNTED: u64 = 1 << 60;
 
 impl Monitor {
     /// Returns the columns of the monitor.
-    pub fn columns(&mut self) -> [Column<'_>; 5] {
+    pub(crate) fn columns(&mut self) -> [Column<'_>; 5] {
         let Monitor { freed, recent, total, .. } = self;
         [
             Column::new("blocks_freed", Per::Drive, freed),
             Column::new("recent_repairs", Per::Drive, &mut recent.extra),
-            Column::new("others_lately", Per::Drive, &mut recent.others),
+            Column::new("recent_others", Per::Drive, &mut recent.others),
             Column::new("total_repairs", Per::Drive, &mut total.extra),
-            Column::new("others_ever", Per::Drive, &mut total.others),
+            Column::new("total_others", Per::Drive, &mut total.others),
         ]
         .map(|count| count.up_to(MAX_COUNTED))
     }
 
     /// Returns the monitor of a drive with `blocks` blocks.
-    pub fn new(config: &MonitorConfig, blocks: u64) -> Monitor {
+    pub(crate) fn new(config: &MonitorConfig, blocks: u64) -> Monitor {
         Monitor {
             limit: config.max_write_share.get(),
             step: config.step.get(),
@@ -112,7 +112,7 @@ impl Monitor {
     }
 
     /// Returns whether a repair that writes `pages` pages may begin. Counts it if so.
-    pub fn may_start(&mut self, pages: u64) -> bool {
+    pub(crate) fn may_start(&mut self, pages: u64) -> bool {
         if self.paced && self.total.is_over(self.limit, pages) {
             return false;
         }
@@ -123,7 +123,7 @@ impl Monitor {
 
     /// Counts a job. At a check, returns the step by which the margins change. Waiting repairs
     /// count as written: otherwise the margins would never grow while repairs are paced.
-    pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
+    pub(crate) fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         self.freed += u64::from(ended.job.cause == Cause::Gc);
         if !ended.own {
             self.recent.others += u64::from(ended.moved);

@@ -7,7 +7,7 @@ use ssdlab_policy::columns::{Column, Per};
 
 /// A block that holds data, as the leveler sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub(crate) struct Held {
     /// The block.
     pub block: BlockId,
     /// Whether the block is in the cold pool.
@@ -20,7 +20,7 @@ pub struct Held {
 
 /// The pools of all blocks.
 #[derive(Clone, Debug)]
-pub struct Pools {
+pub(crate) struct Pools {
     /// By block: 1 if it is in the cold pool, and its P/E cycles when it joined its pool.
     pub(super) is_cold: Vec<u8>,
     pub(super) joined: Vec<u32>,
@@ -30,13 +30,13 @@ pub struct Pools {
 
 impl Pools {
     /// Returns the pools of `blocks` blocks that have not joined a pool.
-    pub fn new(blocks: u32) -> Pools {
+    pub(crate) fn new(blocks: u32) -> Pools {
         let blocks = blocks as usize;
         Pools { is_cold: vec![0; blocks], joined: vec![0; blocks], begun: 0 }
     }
 
     /// Puts every block into a pool, the first time that the leveler runs.
-    pub fn begin(&mut self, blocks: &BlockTable) {
+    pub(crate) fn begin(&mut self, blocks: &BlockTable) {
         if self.begun == 1 {
             return;
         }
@@ -47,19 +47,19 @@ impl Pools {
     }
 
     /// Returns whether a block is in the cold pool.
-    pub fn is_cold(&self, block: BlockId) -> bool {
+    pub(crate) fn is_cold(&self, block: BlockId) -> bool {
         self.is_cold[block.index()] == 1
     }
 
     /// Returns the leveler's view of a block with data that has `wear` P/E cycles.
-    pub fn held(&self, block: BlockId, wear: u32) -> Held {
+    pub(crate) fn held(&self, block: BlockId, wear: u32) -> Held {
         // A state file may hold impossible values.
         let since = wear.saturating_sub(self.joined[block.index()]);
         Held { block, is_cold: self.is_cold(block), wear, since }
     }
 
     /// Returns the columns of the pools.
-    pub fn columns(&mut self) -> [Column<'_>; 3] {
+    pub(crate) fn columns(&mut self) -> [Column<'_>; 3] {
         [
             Column::new("block_pools", Per::Block, &mut self.is_cold).up_to(1),
             Column::new("block_pool_wear", Per::Block, &mut self.joined),
@@ -68,7 +68,7 @@ impl Pools {
     }
 
     /// Puts a block into a pool.
-    pub fn join(&mut self, block: BlockId, joined: u32, is_cold: bool) {
+    pub(crate) fn join(&mut self, block: BlockId, joined: u32, is_cold: bool) {
         self.is_cold[block.index()] = is_cold.into();
         self.joined[block.index()] = joined;
     }
@@ -76,7 +76,7 @@ impl Pools {
     /// Moves a misplaced block of each pool into the other pool. A cold block is misplaced if it
     /// was erased more often since it joined than a hot block, by more than `threshold`. A hot
     /// block is misplaced if it is less worn than others by more than twice `threshold`.
-    pub fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
+    pub(crate) fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
         let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
         let least = of(false).map(|hot| hot.since).min().unwrap_or(0);
         let worn_cold = of(true).max_by_key(|cold| cold.since);

@@ -38,7 +38,6 @@ impl Policy for PriorityPlacement {
 }
 
 impl PlacementPolicy for PriorityPlacement {
-    #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         // A page that moves keeps its priority.
         if view.cause == Cause::Host || view.cause == Cause::Rmw {

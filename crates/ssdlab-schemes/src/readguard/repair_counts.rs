@@ -4,7 +4,7 @@ use ssdlab_policy::counters::Counter;
 
 /// The counts since the statistics began.
 #[derive(Clone, Debug, Default)]
-pub struct RepairCounts {
+pub(crate) struct RepairCounts {
     /// Rounds that searched for inversions.
     pub rounds: u64,
     /// Inverted pairs that were found. A pair that a round did not repair is found again by the
@@ -28,7 +28,11 @@ impl RepairCounts {
     /// Returns the counts, the current margins and `extra_share`. This is the share of repairs in
     /// all pages that the controller has moved since the run began, including warm-up and earlier
     /// replays. A paced monitor keeps it at its limit.
-    pub fn counters(&self, extra_share: f64, margins: &[f64]) -> Vec<(&'static str, Counter)> {
+    pub(crate) fn counters(
+        &self,
+        extra_share: f64,
+        margins: &[f64],
+    ) -> Vec<(&'static str, Counter)> {
         let counts = [
             ("rounds", self.rounds),
             ("inversions", self.inversions),

@@ -19,7 +19,7 @@ const COLUMNS: [(&str, Column); 4] = [
 
 /// Returns a table of dispersions and one of runs: each excerpt beside its whole twin at seed 1.
 /// Then the tables of [`held_out`] excerpts and of [`weeks`].
-pub fn tables() -> String {
+pub(crate) fn tables() -> String {
     let mut table = String::from(
         "| excerpt | twin | | 10 ms | 100 ms | 1 s | 10 s | 100 s |\n|---|---|---|---|---|---|---|---|\n",
     );

@@ -10,7 +10,7 @@ const SIZES: [u64; 15] = [1, 4, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 60, 80];
 const CURVE: &str = "reads, writes drop";
 
 /// Returns the tables and a sentence on hit ratios that are far off.
-pub fn text(found: &[(&Twin, Vec<HitRatio>)]) -> String {
+pub(crate) fn text(found: &[(&Twin, Vec<HitRatio>)]) -> String {
     let mut table = String::from(
         "| twin | pages | reads | writes | reads of places at 100, 512 and 1024 MB |\n\
          |---|---|---|---|---|\n",

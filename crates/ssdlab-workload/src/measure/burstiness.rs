@@ -130,7 +130,6 @@ impl Bursts {
     }
 
     /// Adds a read or a write. Times must not go back.
-    #[inline]
     pub(super) fn take(&mut self, at: u64, is_read: bool) {
         let since = at - *self.first.get_or_insert(at);
         if let Some(gap) = NonZeroU64::new(since - self.since) {
@@ -184,7 +183,6 @@ struct Counts {
 }
 
 impl Counts {
-    #[inline]
     fn take(&mut self, since: u64) {
         let window = since / WINDOWS_NS[0];
         if window != self.open {
@@ -271,7 +269,6 @@ struct Seconds {
 }
 
 impl Seconds {
-    #[inline]
     fn take(&mut self, since: u64, is_read: bool) {
         let second = since / SECOND_NS;
         if second != self.open {

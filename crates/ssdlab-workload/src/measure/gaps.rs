@@ -74,7 +74,6 @@ pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
 const STEP: f64 = 1.0 / 128.0;
 
 impl Gaps {
-    #[inline]
     pub(super) fn take(&mut self, at: u64) {
         let second = at / 1_000_000_000;
         if self.first.is_none() {

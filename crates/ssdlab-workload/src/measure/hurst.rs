@@ -75,7 +75,6 @@ impl Octaves {
     }
 
     /// Counts a request at this time since the first one, in nanoseconds.
-    #[inline]
     pub(super) fn take(&mut self, since: u64) {
         let bin = since >> FINEST;
         if bin != self.open {

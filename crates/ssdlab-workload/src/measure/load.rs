@@ -48,7 +48,6 @@ impl Counting {
     }
 
     /// Counts a read or a write; `touched` is the number of distinct pages so far.
-    #[inline]
     pub(super) fn take(&mut self, at: u64, is_read: bool, touched: u64) {
         let since = at - *self.first.get_or_insert(at);
         while since / self.interval_ns >= MAX_INTERVALS as u64 {

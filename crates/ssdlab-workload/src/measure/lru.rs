@@ -57,7 +57,6 @@ impl PageCaches {
         }
     }
 
-    #[inline]
     fn page(&mut self, page: u64, kind: usize) {
         if !self.reuse.samples(page) {
             return;

@@ -151,7 +151,6 @@ impl Measure {
         records.iter().for_each(|record| self.one(record));
     }
 
-    #[inline]
     fn one(&mut self, record: &Record) {
         let out = &mut self.out;
         out.requests += 1;

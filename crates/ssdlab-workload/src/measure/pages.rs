@@ -33,7 +33,6 @@ impl Pages {
     }
 
     /// Adds a request that covers pages `first` to `last`.
-    #[inline]
     pub(super) fn take(&mut self, first: u64, last: u64, read: bool) {
         let mut page = first;
         while page <= last {

@@ -275,7 +275,6 @@ impl Again {
         Again { reuse: Reuse::new(0), buckets: Vec::new(), uses: 0, first_uses: 0 }
     }
 
-    #[inline]
     fn take(&mut self, record: &Record) {
         let end = record.lba + u64::from(record.sectors);
         if end == record.lba {

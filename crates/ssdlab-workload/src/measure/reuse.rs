@@ -47,7 +47,6 @@ impl Reuse {
 
     /// Adds a use of `page`. Returns the number of other pages used since its last use, or `None`
     /// if the page is new or not in the sample.
-    #[inline]
     pub fn take(&mut self, page: u64) -> Option<u64> {
         if mix(page) & ((1 << self.sample) - 1) != 0 {
             return None;

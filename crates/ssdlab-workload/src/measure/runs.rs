@@ -36,7 +36,6 @@ pub(super) struct KindRuns {
 }
 
 impl KindRuns {
-    #[inline]
     pub(super) fn take(&mut self, is_read: bool) {
         if is_read != self.is_read {
             self.close();

@@ -40,7 +40,6 @@ pub(super) struct Sizes {
 const SMALL: usize = 1024;
 
 impl Sizes {
-    #[inline]
     pub(super) fn take(&mut self, sectors: u32) {
         if self.small.is_empty() {
             self.small.resize(SMALL, 0);

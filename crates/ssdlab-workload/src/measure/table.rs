@@ -17,7 +17,6 @@ impl Numbers {
     }
 
     /// Returns the number of `key`, and whether the key is new.
-    #[inline]
     pub(super) fn of(&mut self, key: u64) -> (u32, bool) {
         debug_assert_ne!(key, FREE);
         let slot = self.slot(key);
@@ -35,7 +34,6 @@ impl Numbers {
     }
 
     /// Returns the number of `key`, if it has one.
-    #[inline]
     pub(super) fn known(&self, key: u64) -> Option<u32> {
         let (found, number) = self.slots[self.slot(key)];
         (found == key).then_some(number)
@@ -62,7 +60,6 @@ impl Numbers {
     }
 
     /// Returns the slot where `key` is or would go.
-    #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = mix(key) as usize & mask;

@@ -7,20 +7,20 @@ use ssdlab_base::math;
 use ssdlab_base::rng::{Stream, stream, unit};
 
 /// Draws from distributions.
-pub struct Draws(Stream);
+pub(crate) struct Draws(Stream);
 
 impl Draws {
-    pub fn new(seed: u64) -> Draws {
+    pub(crate) fn new(seed: u64) -> Draws {
         Draws(stream(seed, "burstiness"))
     }
 
     /// Returns a number in [0, 1).
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         unit(self.0.next_u64())
     }
 
     /// Returns an exponential variable of mean 1.
-    pub fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -math::ln_1p(-self.unit())
     }
 
@@ -34,7 +34,7 @@ impl Draws {
 
 /// Returns 2^`octaves` values of exact fractional Gaussian noise of variance 1, by circulant
 /// embedding (Davies and Harte, "Tests for Hurst effect", Biometrika 74(1), 1987).
-pub fn fractional_noise(exponent: f64, octaves: u32, seed: u64) -> Vec<f64> {
+pub(crate) fn fractional_noise(exponent: f64, octaves: u32, seed: u64) -> Vec<f64> {
     let length = 1usize << octaves;
     let size = 2 * length;
     let power = |lag: f64| math::pow(lag.abs(), 2.0 * exponent);
@@ -85,7 +85,7 @@ fn transform(values: &mut [[f64; 2]]) {
 ///
 /// Source: Wang et al., "Data mining meets performance evaluation: fast algorithms for modeling
 /// bursty traffic", ICDE 2002.
-pub fn b_model(b: f64, octaves: u32, total: u64, seed: u64) -> Vec<u64> {
+pub(crate) fn b_model(b: f64, octaves: u32, total: u64, seed: u64) -> Vec<u64> {
     let mut draws = Draws::new(seed);
     let mut bins = vec![total];
     for _ in 0..octaves {

@@ -96,7 +96,7 @@ const CASES: &[Case] = &[
 const NO_TRACES: &[&str] = &["orig_stats.zst"];
 
 /// Returns the folder of the traces, if it is set.
-pub fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("SSDLAB_TRACES").map(PathBuf::from);
     if folder.is_none() {
         eprintln!("skipped: SSDLAB_TRACES=DIR names no folder of real traces");

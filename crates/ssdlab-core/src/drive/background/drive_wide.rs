@@ -52,7 +52,7 @@ struct Owned {
 
 /// The jobs that wait, and the timers of policies and components.
 #[derive(Clone, Debug)]
-pub struct DriveWide {
+pub(crate) struct DriveWide {
     /// Whether a policy requests jobs for the drive as a whole, or has periodic rounds.
     is_drive_wide: bool,
     /// By plane; empty until the first request for a relocation.
@@ -72,7 +72,7 @@ pub struct DriveWide {
 impl DriveWide {
     /// Returns the state of a drive without jobs. `time_scale` is the ratio of the cells' time to
     /// simulated time.
-    pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> DriveWide {
+    pub(crate) fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> DriveWide {
         let due = (0..).zip(policies).filter_map(|(at, policy)| {
             let interval = in_run(policy.needs().interval?, time_scale);
             let owner = Listener::Background(at);
@@ -95,8 +95,7 @@ impl DriveWide {
     }
 
     /// Notes that the host has sent a request.
-    #[inline]
-    pub fn host_asks(&mut self) {
+    pub(crate) fn host_asks(&mut self) {
         self.host_active = true;
     }
 
@@ -215,7 +214,7 @@ impl DriveWide {
     }
 
     /// Counts a job that begins.
-    pub fn begins(&mut self, job: &Job) {
+    pub(crate) fn begins(&mut self, job: &Job) {
         if let Some(priority) = job.gains {
             *self.gains(priority) += 1;
         }
@@ -452,7 +451,6 @@ impl Background {
     }
 
     /// Handles the opening of a block for this page: its subpool may run short.
-    #[inline]
     pub(in crate::drive) fn block_opened(
         &mut self,
         machine: &mut Machine,

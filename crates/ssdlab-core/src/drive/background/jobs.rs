@@ -34,7 +34,7 @@ pub(in crate::drive) struct Running {
 
 /// The jobs of every plane.
 #[derive(Clone, Debug)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     running: Box<[Option<Running>]>,
     /// Free pages of a plane that satisfy every background policy.
     free_page_target: u32,
@@ -45,7 +45,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
+    pub(crate) fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
         let needs = || policies.iter().map(AnyBackground::needs);
         let free_page_target = needs().map(|needs| needs.free_page_target).max();
         let urgent = needs().map(|needs| needs.urgent_below).max();
@@ -58,7 +58,7 @@ impl Jobs {
     }
 
     /// Returns the block that the plane's job empties.
-    pub fn block(&self, plane: PlaneId) -> Option<BlockId> {
+    pub(crate) fn block(&self, plane: PlaneId) -> Option<BlockId> {
         self.running[plane.index()].map(|running| running.job.block)
     }
 
@@ -69,13 +69,11 @@ impl Jobs {
     }
 
     /// Returns whether a plane has no job.
-    #[inline]
     pub(in crate::drive) fn is_free(&self, plane: PlaneId) -> bool {
         self.running[plane.index()].is_none()
     }
 
     /// Returns the free pages of a plane that satisfy every policy.
-    #[inline]
     pub(super) fn free_page_target(&self) -> u32 {
         self.free_page_target
     }
@@ -87,14 +85,13 @@ impl Jobs {
 
     /// Returns the writer that takes the pages of a plane's job.
     #[inline]
-    pub fn writer(&self, plane: PlaneId) -> Writer {
+    pub(crate) fn writer(&self, plane: PlaneId) -> Writer {
         self.running[plane.index()].expect("a job under way").job.to
     }
 }
 
 impl Background {
     /// Returns the free pages of a plane as the background policies count them.
-    #[inline]
     pub(in crate::drive) fn free(&self, machine: &Machine, plane: PlaneId) -> u32 {
         machine.ftl.alloc.counted(plane, self.jobs.counts_pages)
     }

@@ -38,7 +38,7 @@ pub(in crate::drive) struct Moves {
 
 impl Moves {
     /// Returns the state of a drive on which no page has moved.
-    pub fn new(resolved: &Resolved) -> Moves {
+    pub(crate) fn new(resolved: &Resolved) -> Moves {
         let config = &resolved.config;
         let span = resolved.classes.move_span;
         let planes = resolved.geometry().plane_count();
@@ -54,7 +54,7 @@ impl Moves {
     }
 
     /// Returns the columns that a state file carries.
-    pub fn columns(&mut self) -> [Column<'_>; 2] {
+    pub(crate) fn columns(&mut self) -> [Column<'_>; 2] {
         let last = u64::from(self.span) - 1;
         [
             Column::new("move_takes", Per::Drive, &mut self.takes).up_to(last),
@@ -63,7 +63,7 @@ impl Moves {
     }
 
     /// Counts the pages that are not on their home plane.
-    pub fn recount(&mut self, map: &Map, geometry: &Geometry, homes: &PlaneOrder) {
+    pub(crate) fn recount(&mut self, map: &Map, geometry: &Geometry, homes: &PlaneOrder) {
         if self.foreign.is_empty() {
             return;
         }
@@ -77,7 +77,7 @@ impl Moves {
 
     /// Returns the number of pages on each plane whose home is another plane; empty if the drive
     /// does not count them.
-    pub fn foreign(&self) -> &[u32] {
+    pub(crate) fn foreign(&self) -> &[u32] {
         &self.foreign
     }
 

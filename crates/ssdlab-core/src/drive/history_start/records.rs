@@ -16,7 +16,7 @@ use crate::policy::allocation::{BlockClass, StreamId, Writer};
 type Began = (u32, f32);
 
 /// Returns the wear of each block.
-pub fn began(drive: &Drive) -> Vec<Began> {
+pub(crate) fn began(drive: &Drive) -> Vec<Began> {
     let blocks = (0..drive.ftl().blocks.len() as u32).map(BlockId);
     let now = drive.now();
     let wear = blocks.map(|block| {
@@ -28,7 +28,7 @@ pub fn began(drive: &Drive) -> Vec<Began> {
 
 /// Returns the blocks of a drive after its history. `ranked` lists the blocks of each plane as they
 /// ranked when it began, and `halfway` the erases of each block as the workload counted them.
-pub fn of(
+pub(crate) fn of(
     drive: &Drive,
     tenants: &[Tenant],
     (ranked, began, halfway): (&[Vec<BlockId>], &[Began], &[u32]),

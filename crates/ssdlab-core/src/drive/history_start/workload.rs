@@ -23,7 +23,7 @@ struct Load {
 
 /// The load of a sample during its history.
 #[derive(Clone, Debug)]
-pub struct HistoryWorkload {
+pub(crate) struct HistoryWorkload {
     span: Nanos,
     loads: Vec<Load>,
     /// How many reads each read stands for.
@@ -32,7 +32,7 @@ pub struct HistoryWorkload {
 
 impl HistoryWorkload {
     /// Returns the requests of these tenants in a span of the cells' clock, as far as they run.
-    pub fn of(tenants: &[Tenant], span: Nanos, most: SampleSize) -> HistoryWorkload {
+    pub(crate) fn of(tenants: &[Tenant], span: Nanos, most: SampleSize) -> HistoryWorkload {
         let days = span.as_days();
         let able = || tenants.iter().filter(|tenant| tenant.pages > 0);
         let writes: Vec<(f64, f64)> =
@@ -57,7 +57,7 @@ impl HistoryWorkload {
 
     /// Returns the writes of the history that are not run, as a multiple of those in the second
     /// half of the time in which all tenants are active. Counts the tenants that `of` selects.
-    pub fn writes_left_out(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
+    pub(crate) fn writes_left_out(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
         let own = || self.writes().filter(|load| of(&load.tenant));
         let all: f64 = own().map(|load| load.all).sum();
         let left_out: f64 = own().map(|load| load.all - load.run).sum();
@@ -77,7 +77,7 @@ impl HistoryWorkload {
     /// Runs a drive through the history. Tenants write and read at equal intervals, a page of
     /// their own at random each time. At the end, the drive is idle and its buffer clean. Returns
     /// the erases of each block at [`HistoryWorkload::halfway`].
-    pub fn run(&self, drive: &mut Drive) -> Vec<u32> {
+    pub(crate) fn run(&self, drive: &mut Drive) -> Vec<u32> {
         let mut random = rng::stream(drive.resolved().seed, "start.history");
         let time_scale = drive.resolved().config.flash.time_scale;
         let span = self.span.as_ns() as f64 / f64::from(time_scale);

@@ -116,8 +116,7 @@ impl Machine {
     }
 
     /// Returns the hotness of a page, if the drive learns it.
-    #[inline]
-    pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
+    pub(crate) fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
         self.policies.metadata.hotness(lpn)
     }
 

@@ -66,7 +66,6 @@ impl Machine {
     }
 
     /// Calls `act` for the reads that a unit holds.
-    #[inline]
     pub(in crate::drive) fn for_held(&mut self, unit: UnitId, act: impl Fn(&mut Machine, TxnId)) {
         let mut next = self.flash.held(unit).next();
         while let Some(id) = next {

@@ -39,7 +39,6 @@ impl Machine {
     }
 
     /// Records that a partial write has read its page.
-    #[inline]
     pub(in crate::drive) fn note_page_read(&mut self, id: TxnId) {
         if let Some(waits) = &mut self.lifetime.page_waits {
             set(&mut waits.reads, id, self.flash.txns[id].blame);
@@ -48,7 +47,6 @@ impl Machine {
 
     /// Records an operation that ends. [`Machine::note_page_waits`] follows for those that wait for
     /// it.
-    #[inline]
     pub(in crate::drive) fn note_page_end(&mut self, id: TxnId) {
         if self.lifetime.page_waits.is_some() {
             self.record_page_end(id);
@@ -71,7 +69,6 @@ impl Machine {
     }
 
     /// Records the wait of an operation for the one that ends now.
-    #[inline]
     pub(in crate::drive) fn note_page_wait(&mut self, id: TxnId) {
         if self.lifetime.page_waits.is_some() {
             self.record_page_wait(id);
@@ -89,7 +86,6 @@ impl Machine {
     }
 
     /// Records the waits of the ready operations from this index on.
-    #[inline]
     pub(in crate::drive) fn note_page_waits(&mut self, from: usize) {
         if self.lifetime.page_waits.is_some() {
             let mut at = from;

@@ -316,7 +316,6 @@ impl Policies {
     }
 
     /// Returns whether a requested action has not been carried out.
-    #[inline]
     pub(in crate::drive) fn have_pending(&self) -> bool {
         !self.pending.is_empty()
     }

@@ -36,7 +36,7 @@ pub struct Life {
     /// Bytes programmed for the host since the start.
     pub host_bytes: u64,
     /// Bytes programmed for the host until the first block had worn out since the start, and until
-    /// 5 % of all had. Absent before.
+    /// 5 % of all had. Null before.
     pub first_bytes: Option<u64>,
     /// See `first_bytes`.
     pub five_percent_bytes: Option<u64>,

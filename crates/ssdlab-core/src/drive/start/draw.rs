@@ -30,7 +30,7 @@ const TOGETHER: usize = 16;
 const ROWS: u32 = 1 << 14;
 
 /// The model after which planes are drawn.
-pub enum Model<'a> {
+pub(crate) enum Model<'a> {
     /// A plane that was written without time.
     Written(&'a Owners),
     /// The blocks of a sample after its history.
@@ -38,7 +38,7 @@ pub enum Model<'a> {
 }
 
 /// The tables of a drive that was drawn, without its allocator.
-pub struct Drawn {
+pub(crate) struct Drawn {
     map: Map,
     /// The block table.
     pub blocks: BlockTable,
@@ -49,7 +49,7 @@ pub struct Drawn {
 
 impl Drawn {
     /// Returns the tables of the drive.
-    pub fn with_allocator(self, resolved: &Resolved) -> Ftl {
+    pub(crate) fn with_allocator(self, resolved: &Resolved) -> Ftl {
         let Drawn { map, mut blocks, open, .. } = self;
         let geometry = resolved.geometry();
         let mut alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
@@ -64,7 +64,7 @@ impl Drawn {
 
 /// Returns the tables of a drive whose first `filled` pages hold data, each in a block of its
 /// owner. The result does not depend on the number of threads.
-pub fn filled(
+pub(crate) fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
     (filled, model): (u32, Model),

@@ -74,7 +74,7 @@ pub(super) fn build(resolved: &Resolved, table: Option<&BlockTable>, cells: &Cel
 
 /// Shows the components the data of the start, and sorts the free blocks if a component classifies
 /// them.
-pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells: &Cells) {
+pub(crate) fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells: &Cells) {
     let context = resolved.policy_context();
     let blocks = Blocks { resolved, cells, table: Some(&ftl.blocks) };
     metadata.begin(&blocks.view(&context));
@@ -133,7 +133,7 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
 
 /// Restores from a state file which blocks are reserved, if the file holds it. The components were
 /// restored before.
-pub fn restore_reserved(
+pub(crate) fn restore_reserved(
     resolved: &Resolved,
     metadata: &mut Metadata,
     ftl: &mut Ftl,

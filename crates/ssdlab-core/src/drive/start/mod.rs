@@ -14,11 +14,12 @@ mod saved;
 mod shuffled;
 
 pub use draw::StartModel;
-pub use from_history::{HistorySample, Record, by_rank, group_of};
-pub use metadata::{begin, restore_reserved};
-pub use owners::{Owners, Tenant, areas};
+pub(crate) use from_history::{HistorySample, Record, by_rank, group_of};
+pub(crate) use metadata::{begin, restore_reserved};
+pub use owners::Tenant;
+pub(crate) use owners::{Owners, areas};
 use saved::{restore_classes, restore_free_ranks, resume_free_blocks, set_owners};
-pub use saved::{save_classes, save_free_order, save_free_ranks};
+pub(crate) use saved::{save_classes, save_free_order, save_free_ranks};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
@@ -311,7 +312,7 @@ fn unwritten(resolved: &Resolved, block_classes: &BlockClasses, metadata: &Metad
 }
 
 /// Returns the settings of the block allocator.
-pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
+pub(crate) fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
         free_block_policy: resolved.config.ftl.free_block_policy,
@@ -327,7 +328,7 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
 
 /// Returns the age of a block's data at the start, if it has any. A block that is being written
 /// counts as new, like the pages that will follow: a block has one time stamp for all its pages.
-pub fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
+pub(crate) fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
     match ftl.blocks.state(block) {
         BlockState::Open | BlockState::Partial => Some(Nanos::ZERO),
         _ => (ftl.blocks.written(block) > 0).then(|| media::start_age(resolved, block)),

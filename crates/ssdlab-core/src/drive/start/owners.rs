@@ -25,7 +25,7 @@ pub struct Tenant {
 
 /// A range of logical pages with one owner.
 #[derive(Clone, Debug)]
-pub struct Area {
+pub(crate) struct Area {
     /// The pages.
     pub pages: Range<u32>,
     /// The class of the owner's blocks, if it has blocks of its own.
@@ -36,7 +36,7 @@ pub struct Area {
 
 /// Returns the owners of the first `filled` pages. Tenants own their pages. `start.owners` decides
 /// the owner of the others.
-pub fn areas(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Vec<Area> {
+pub(crate) fn areas(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Vec<Area> {
     let classes = if resolved.classes.by_priority { resolved.classes.count as u8 } else { 1 };
     let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();
     let mut own = vec![0u64; classes.into()];
@@ -60,7 +60,7 @@ pub fn areas(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Vec<Area> 
 
 /// The owners of the data.
 #[derive(Clone, Debug)]
-pub enum Owners {
+pub(crate) enum Owners {
     /// All data shares the blocks.
     One,
     /// Each priority has separate blocks. `ranges` lists its logical pages in consecutive ranges.
@@ -71,7 +71,7 @@ pub enum Owners {
 
 /// The part of a plane that one owner has.
 #[derive(Clone, Debug)]
-pub struct Owned {
+pub(crate) struct Owned {
     /// The class of its blocks.
     pub class: BlockClass,
     /// Its blocks, some of which stay free.
@@ -84,7 +84,7 @@ pub struct Owned {
 
 /// A set of numbers, as a few ranges.
 #[derive(Clone, Debug, Default)]
-pub struct Numbers(Vec<Range<u32>>);
+pub(crate) struct Numbers(Vec<Range<u32>>);
 
 impl Numbers {
     /// Returns all numbers below `count`.
@@ -94,7 +94,7 @@ impl Numbers {
 
     /// Returns the numbers on a plane of the logical pages in these ranges, in ascending order. The
     /// plane holds the pages whose number modulo `planes` is `position`.
-    pub fn of<'a>(
+    pub(crate) fn of<'a>(
         ranges: impl Iterator<Item = &'a Range<u32>>,
         position: u32,
         planes: u32,
@@ -105,13 +105,12 @@ impl Numbers {
     }
 
     /// Returns the number of numbers.
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
     /// Returns the number at this place.
-    #[inline]
-    pub fn at(&self, mut place: u32) -> u32 {
+    pub(crate) fn at(&self, mut place: u32) -> u32 {
         for range in &self.0 {
             let count = range.end - range.start;
             if place < count {
@@ -125,7 +124,7 @@ impl Numbers {
 
 impl Owners {
     /// Returns the owners of the first `filled` pages.
-    pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
+    pub(crate) fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         if !resolved.classes.by_priority {
             return Owners::One;
         }
@@ -137,7 +136,7 @@ impl Owners {
     }
 
     /// Returns the number of owners with separate open blocks. Nobody counts as one.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match *self {
             Owners::One => 1,
             Owners::Each { classes, unowned, .. } => usize::from(classes) + usize::from(unowned),
@@ -145,7 +144,7 @@ impl Owners {
     }
 
     /// Returns whether the host writes blocks of the owner at this place.
-    pub fn writes(&self, owner: usize) -> bool {
+    pub(crate) fn writes(&self, owner: usize) -> bool {
         match *self {
             Owners::One => true,
             Owners::Each { classes, .. } => owner < classes.into(),
@@ -154,7 +153,7 @@ impl Owners {
 
     /// Returns whether free blocks are kept of the drive as a whole, so that garbage collection
     /// serves all planes.
-    pub fn share_free(&self) -> bool {
+    pub(crate) fn share_free(&self) -> bool {
         matches!(*self, Owners::Each { free_blocks, .. } if free_blocks > 0)
     }
 
@@ -162,7 +161,7 @@ impl Owners {
     /// whose number modulo `planes` is `position`. The owners' blocks follow one another in the
     /// order of their ranks, and the highest priority has the first. The open blocks come in
     /// addition.
-    pub fn of_plane(
+    pub(crate) fn of_plane(
         &self,
         blocks: &BlockTable,
         (plane, position, planes): (PlaneId, u32, u32),

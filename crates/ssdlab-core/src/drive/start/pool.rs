@@ -33,25 +33,25 @@ const SNAPSHOT_DISTANCE: f64 = 0.25;
 
 /// The pages of a block: how many are written, and how many of these hold the newest copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Filling {
+pub(crate) struct Filling {
     pub written: u16,
     pub valid: u16,
 }
 
 /// The writer of an open block, and its stream.
-pub type OpenedBy = (Writer, StreamId);
+pub(crate) type OpenedBy = (Writer, StreamId);
 /// An open block: its writer and stream, and its pages.
-pub type Open = (OpenedBy, Filling);
+pub(crate) type Open = (OpenedBy, Filling);
 
 /// Returns the least number of full blocks for this much data, besides the open blocks.
-pub fn min_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
+pub(crate) fn min_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
     let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
 
 /// The blocks of a plane that are in use.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// Full blocks, in the order in which they were closed.
     pub closed: Vec<Filling>,
     /// The blocks that writers have open.
@@ -65,14 +65,14 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Returns the number of blocks of the plane.
-    pub fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.closed.len() + self.open.len() + self.free
     }
 
     /// Returns how many of a plane's usable blocks are full, if `opens` blocks are open and `free`
     /// blocks stay free. A steady plane keeps exactly that number free. On other planes, full
     /// blocks have the same share as in the snapshot.
-    pub fn full_of(&self, usable: usize, opens: usize, free: usize) -> usize {
+    pub(crate) fn full_of(&self, usable: usize, opens: usize, free: usize) -> usize {
         if self.steady {
             return usable.saturating_sub(opens + free);
         }
@@ -84,7 +84,7 @@ impl Snapshot {
     /// and owners write independently, so they must not all need their next block at once. The same
     /// holds for garbage collection for the whole drive. A plane that collects for itself stops
     /// when little is left of its block, as in the snapshot.
-    pub fn open_anywhere(
+    pub(crate) fn open_anywhere(
         &self,
         (pages_per_block, for_drive): (u32, bool),
         random: &mut rng::Stream,
@@ -102,7 +102,7 @@ impl Snapshot {
 }
 
 /// A model plane that is written without time.
-pub struct Pool {
+pub(crate) struct Pool {
     ftl: Ftl,
     policies: Vec<AnyBackground>,
     /// The policies that keep blocks free for the drive as a whole, if none keeps pages free on
@@ -162,13 +162,13 @@ impl WholeDrive {
 }
 
 /// Returns the number of blocks of the plane that stands for all planes of this drive.
-pub fn blocks_of(resolved: &Resolved) -> u32 {
+pub(crate) fn blocks_of(resolved: &Resolved) -> u32 {
     usable_blocks(&resolved.config).min(MAX_BLOCKS)
 }
 
 impl Pool {
     /// Returns a plane with `pages` pages of data, written once in order.
-    pub fn filled(resolved: &Resolved, pages: u32) -> Pool {
+    pub(crate) fn filled(resolved: &Resolved, pages: u32) -> Pool {
         let blocks = blocks_of(resolved);
         let geometry = Geometry {
             channels: 1,
@@ -220,7 +220,7 @@ impl Pool {
 
     /// Overwrites at random until this share of the written pages is outdated. Stops after a fixed
     /// number of writes if garbage collection keeps the plane below that share.
-    pub fn overwrite_until(&mut self, invalid: f64) {
+    pub(crate) fn overwrite_until(&mut self, invalid: f64) {
         let most = u64::from(self.geometry.page_count()) * 2;
         for _ in 0..most {
             if self.invalid_share() >= invalid {
@@ -231,12 +231,12 @@ impl Pool {
     }
 
     /// Overwrites at random until the plane is steady.
-    pub fn overwrite_until_steady(&mut self) {
+    pub(crate) fn overwrite_until_steady(&mut self) {
         self.overwrite_capacities(STEADY_CAPACITIES);
     }
 
     /// Overwrites a steady plane until it looks like another one.
-    pub fn move_on(&mut self) {
+    pub(crate) fn move_on(&mut self) {
         self.overwrite_capacities(SNAPSHOT_DISTANCE);
     }
 
@@ -390,7 +390,7 @@ impl Pool {
     }
 
     /// Returns the blocks as they are now.
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let filling = |block: BlockId| Filling {
             written: self.ftl.blocks.written(block),
             valid: self.ftl.blocks.valid(block),
@@ -412,7 +412,7 @@ impl Pool {
     }
 
     /// Returns a snapshot of a steady plane of another size that keeps `free_pages` pages free.
-    pub fn steady_snapshot(&self, free_pages: u32) -> Snapshot {
+    pub(crate) fn steady_snapshot(&self, free_pages: u32) -> Snapshot {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
         // The number of free blocks grows or shrinks as collection there begins earlier or later.
@@ -423,18 +423,18 @@ impl Pool {
 }
 
 /// Returns the facts that the policies of a drawn start know of the drive. There is no buffer yet.
-pub fn context(resolved: &Resolved) -> PolicyContext {
+pub(crate) fn context(resolved: &Resolved) -> PolicyContext {
     PolicyContext { buffer_pages: 0, ..resolved.policy_context() }
 }
 
 /// Returns the number of free blocks that a drive's background policies keep of the whole drive.
-pub fn free_blocks_of_drive(resolved: &Resolved) -> u32 {
+pub(crate) fn free_blocks_of_drive(resolved: &Resolved) -> u32 {
     let policies = AnyBackground::build(&resolved.config.background, &context(resolved));
     policies.iter().map(|policy| policy.needs().free_blocks_of_drive).max().unwrap_or(0)
 }
 
 /// Returns the free pages of a plane that satisfy these background policies.
-pub fn free_page_target(policies: &[AnyBackground]) -> u32 {
+pub(crate) fn free_page_target(policies: &[AnyBackground]) -> u32 {
     policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }
 

@@ -19,7 +19,7 @@ fn place_of_classes(resolved: &Resolved) -> Option<String> {
 const CLASSES: &str = "block_classes";
 
 /// Saves the class of each block, if the drive has learned it.
-pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
+pub(crate) fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
     if let Some(place) = place_of_classes(resolved) {
         let all = (0..blocks.len() as u32).map(BlockId);
         let mut classes: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
@@ -28,7 +28,7 @@ pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColu
 }
 
 /// Gives blocks the classes that a state file holds for them. Returns whether it holds any.
-pub fn restore_classes(
+pub(crate) fn restore_classes(
     resolved: &Resolved,
     blocks: &mut BlockTable,
     saved: &SavedColumns,
@@ -50,7 +50,7 @@ const FREE_BLOCKS: &str = "drive/free_blocks";
 const FREE_ORDER: &str = "free_order";
 
 /// Saves the order in which blocks became free, if the drive opens them in this order.
-pub fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
+pub(crate) fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
     if let Some(mut order) = ftl.alloc.free_order(ftl.blocks.len()) {
         to.add(FREE_BLOCKS, &[Column::new(FREE_ORDER, Per::Block, &mut order)]);
     }
@@ -61,7 +61,7 @@ const RANKED_BLOCKS: &str = "drive/ranked_blocks";
 const FREE_RANKS: &str = "free_ranks";
 
 /// Saves the rank of each block, if policies set the ranks by actions.
-pub fn save_free_ranks(resolved: &Resolved, ftl: &Ftl, to: &mut SavedColumns) {
+pub(crate) fn save_free_ranks(resolved: &Resolved, ftl: &Ftl, to: &mut SavedColumns) {
     if resolved.config.ftl.free_block_policy == FreeBlockPolicy::LowestRank {
         let all = (0..ftl.blocks.len() as u32).map(BlockId);
         let mut ranks: Vec<u32> = all.map(|block| ftl.blocks.free_rank(block)).collect();

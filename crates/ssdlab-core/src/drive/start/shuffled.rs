@@ -4,7 +4,7 @@ use ssdlab_base::rng;
 
 /// The numbers below `count`, each once, in an order that looks random: a four-round Feistel
 /// network over the next power of four. It is applied again until the result lies below `count`.
-pub struct Shuffled {
+pub(crate) struct Shuffled {
     next: u32,
     count: u32,
     half: u32,
@@ -17,7 +17,7 @@ pub struct Shuffled {
 impl Shuffled {
     const ROUNDS: u64 = 4;
 
-    pub fn new(count: u32, key: u64) -> Shuffled {
+    pub(crate) fn new(count: u32, key: u64) -> Shuffled {
         let bits = 32 - count.max(2).leading_zeros();
         let half = bits.div_ceil(2);
         let halves = 0..1u64 << half;
@@ -28,7 +28,6 @@ impl Shuffled {
         Shuffled { next: 0, count, half, rounds: rounds.collect(), outside: Vec::new() }
     }
 
-    #[inline]
     fn scramble(&self, number: u32) -> u32 {
         let mask = (1u32 << self.half) - 1;
         let (mut left, mut right) = (number >> self.half, number & mask);
@@ -41,7 +40,7 @@ impl Shuffled {
 
     /// Returns the next numbers, at most 65,536. All of them are computed together: a single one
     /// would wait for each of its steps.
-    pub fn next(&mut self, numbers: &mut [u32]) {
+    pub(crate) fn next(&mut self, numbers: &mut [u32]) {
         debug_assert!(self.next + numbers.len() as u32 <= self.count, "no more than there are");
         self.outside.resize(numbers.len().max(self.outside.len()), 0);
         let mut outside = 0;

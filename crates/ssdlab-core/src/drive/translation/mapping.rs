@@ -29,7 +29,7 @@ pub(in crate::drive) struct Mapping {
 
 impl Mapping {
     /// Returns an empty cache.
-    pub fn new(shape: MapShape, planes: u32) -> Mapping {
+    pub(crate) fn new(shape: MapShape, planes: u32) -> Mapping {
         Mapping {
             cache: MapCache::new(shape),
             waiting: vec![Fifo::EMPTY; shape.slots as usize],
@@ -48,7 +48,6 @@ impl Translation {
     }
 
     /// Enqueues a page operation at its plane, as soon as the map entry of its page is cached.
-    #[inline]
     pub(in crate::drive) fn translate(&mut self, machine: &mut Machine, id: TxnId) -> Step {
         if self.ensure_mapping_cached(machine, id) {
             self.continue_with_entry(machine, id)
@@ -117,7 +116,6 @@ impl Translation {
 
     /// Returns whether the entry of an operation's page is cached. If not, the operation waits for
     /// it.
-    #[inline]
     pub(in crate::drive) fn ensure_mapping_cached(
         &mut self,
         machine: &mut Machine,
@@ -207,7 +205,6 @@ impl Translation {
     }
 
     /// Updates the cached entry of a logical page, or the translation page on the flash.
-    #[inline]
     pub(in crate::drive) fn entry_changed(&mut self, machine: &mut Machine, lpn: Lpn) {
         if self.mapping.is_some() {
             self.change_entry(machine, lpn);

@@ -119,11 +119,11 @@ pub(super) mod whole_ns {
     use serde::{Deserialize, Deserializer, Serializer};
     use ssdlab_base::Nanos;
 
-    pub fn serialize<S: Serializer>(span: &Nanos, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(span: &Nanos, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u64(span.as_ns())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
         u64::deserialize(from).map(Nanos::from_ns)
     }
 }

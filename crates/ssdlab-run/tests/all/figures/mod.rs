@@ -22,6 +22,34 @@ const PART: usize = 31;
 /// Parts of a result without figures, or with figures of the machine that ran it.
 const NO_FIGURES: [&str; 2] = ["sim", "provenance"];
 
+/// Columns whose memory results have counted since the file was recorded.
+const COUNTED_SINCE: [&str; 24] = [
+    "block_errors_seen",
+    "block_groups_seen",
+    "block_measured_at",
+    "block_open_times",
+    "block_pool_wear",
+    "block_pools",
+    "block_streams",
+    "blocks_collected",
+    "blocks_freed",
+    "bound",
+    "clock_hands",
+    "groups_wanted",
+    "levels_across",
+    "lifespans",
+    "margins",
+    "next_type",
+    "page_writers",
+    "pages_written",
+    "pools_begun",
+    "recent_others",
+    "recent_repairs",
+    "sensing_level_reads",
+    "total_others",
+    "total_repairs",
+];
+
 /// A stage of a drive's life: its name, workload, settings, and the requests outstanding in a
 /// closed loop.
 type Stage = (&'static str, &'static str, &'static str, Option<u32>);
@@ -64,6 +92,8 @@ fn hash(result: &RunResult) -> String {
     let mut result_value = serde_json::to_value(result).expect("a result can be written");
     // Results got these fields after the file was recorded.
     result_value.as_object_mut().expect("an object").remove("streams");
+    let metadata = result_value["metadata_bytes"].as_object_mut().expect("an object");
+    metadata.retain(|name, _| !COUNTED_SINCE.contains(&name.as_str()));
     let slowest = result_value.pointer_mut("/detail/slowest").and_then(Value::as_array_mut);
     for request in slowest.into_iter().flatten().filter_map(Value::as_object_mut) {
         request.remove("behind");

@@ -5,7 +5,7 @@ use ssdlab_base::math;
 /// Returns the mean wait in nanoseconds for a server with these service times. Arrivals are
 /// Poisson, `gap` nanoseconds apart on average. Source: Pollaczek and Khinchine: M/G/1, and M/D/1
 /// if all services are equally long.
-pub fn mean_wait(services: &[f64], gap: f64) -> f64 {
+pub(crate) fn mean_wait(services: &[f64], gap: f64) -> f64 {
     let count = services.len() as f64;
     let mean = services.iter().sum::<f64>() / count;
     let square = services.iter().map(|service| service * service).sum::<f64>() / count;
@@ -16,14 +16,14 @@ pub fn mean_wait(services: &[f64], gap: f64) -> f64 {
 /// error of `error`. It uses the asymptotic variance of M/M/1 (Whitt, "Planning queueing
 /// simulations", Management Science 35, 1989). That variance is larger than that of less variable
 /// services.
-pub fn requests_for(rho: f64, error: f64) -> u64 {
+pub(crate) fn requests_for(rho: f64, error: f64) -> u64 {
     let variance = rho * (2.0 + 5.0 * rho - 4.0 * rho * rho + rho.powi(3)) / (1.0 - rho).powi(4);
     let mean = rho / (1.0 - rho);
     (variance / (mean * mean) / (error * error)).ceil() as u64
 }
 
 /// Returns Lambert's W on its principal branch, for -1/e <= x < 0.
-pub fn lambert_w(x: f64) -> f64 {
+pub(crate) fn lambert_w(x: f64) -> f64 {
     let mut w = -1.0 + (2.0 * (1.0 + std::f64::consts::E * x).max(0.0)).sqrt();
     for _ in 0..50 {
         let power = math::exp(w);
@@ -38,19 +38,19 @@ pub fn lambert_w(x: f64) -> f64 {
 }
 
 /// Returns the write amplification of FIFO collection under uniform random writes.
-pub fn fifo(alpha: f64) -> f64 {
+pub(crate) fn fifo(alpha: f64) -> f64 {
     alpha / (alpha + lambert_w(-alpha * math::exp(-alpha)))
 }
 
 /// Returns the write amplification of collecting any block with equal probability.
-pub fn random(alpha: f64) -> f64 {
+pub(crate) fn random(alpha: f64) -> f64 {
     alpha / (alpha - 1.0)
 }
 
 /// Returns the write amplification of greedy collection with `pages` pages in a block (P.
 /// Desnoyers, "Analytic models of SSD write performance", ACM Transactions on Storage 10 (2),
 /// 2014).
-pub fn greedy(alpha: f64, pages: f64) -> f64 {
+pub(crate) fn greedy(alpha: f64, pages: f64) -> f64 {
     let scaled = (1.0 + 1.0 / (2.0 * pages)) * alpha;
     let left = 0.5 - pages / alpha * lambert_w(-scaled * math::exp(-scaled));
     pages / (pages - (left - 1.0))
@@ -64,7 +64,7 @@ pub fn greedy(alpha: f64, pages: f64) -> f64 {
 /// M(j) is the share of full blocks with at most j valid pages. In the steady state, as many blocks
 /// fall to j pages as are collected with j or fewer. The amplification is the one under which
 /// blocks hold pages / alpha valid pages on average.
-pub fn choices(alpha: f64, pages: usize, choices: i32) -> f64 {
+pub(crate) fn choices(alpha: f64, pages: usize, choices: i32) -> f64 {
     let (mut low, mut high) = (1.0, alpha * pages as f64);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;

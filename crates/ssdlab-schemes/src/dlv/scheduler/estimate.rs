@@ -12,14 +12,12 @@ use ssdlab_policy::scheduler::{Planes, QueueView};
 impl Dlv {
     /// Returns when a group ends if it is dispatched now and gets every available strong page
     /// (equation 2).
-    #[inline]
     pub(super) fn finish(&self, view: &QueueView<impl Planes>, group: &Group) -> SimTime {
         let ends = group.plane_shares.iter().map(|plane_share| self.end(view, plane_share));
         ends.max().unwrap_or(view.now)
     }
 
     /// Returns when a group's share of a plane ends if it is dispatched now: a term of equation 2.
-    #[inline]
     pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> SimTime {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
     }

@@ -11,7 +11,7 @@ mod config;
 mod estimate;
 mod selection;
 
-pub use config::{DlvConfig, Selection, Strong};
+pub(crate) use config::{DlvConfig, Selection, Strong};
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;

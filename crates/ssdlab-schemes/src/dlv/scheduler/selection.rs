@@ -157,7 +157,6 @@ impl Dlv {
     }
 
     /// Returns whether a group is outside the window of its kind.
-    #[inline]
     pub(super) fn is_outside(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         let last = view.queue.at(group.kind, self.config.window as usize - 1);
         last.is_some_and(|last| group.seq > view.queue.group(last).seq)
@@ -165,7 +164,6 @@ impl Dlv {
 
     /// Returns whether a group cannot be dispatched as a whole now: it is outside the window, or
     /// garbage collection blocks one of its planes.
-    #[inline]
     pub(super) fn is_blocked(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         self.is_outside(view, group) || self.is_collected(view, group)
     }
@@ -178,7 +176,6 @@ impl Dlv {
     }
 
     /// Returns whether a group's share of this plane must wait for garbage collection.
-    #[inline]
     pub(super) fn is_blocked_on(
         &self,
         view: &QueueView<impl Planes>,

@@ -10,7 +10,7 @@ use crate::policy::allocation::BlockClass;
 /// Returns the valid pages of blocks by block and group, those of their records. The last few are
 /// exchanged, added or removed at random, so that the blocks of each class hold as many of each
 /// group as they need. `need` lists these by class and group.
-pub fn adjusted(
+pub(crate) fn adjusted(
     sorted: &Sorted,
     held: &[(BlockId, Slot)],
     need: &[Vec<u32>],

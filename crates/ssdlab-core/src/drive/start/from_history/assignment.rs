@@ -9,7 +9,7 @@ use crate::policy::allocation::BlockClass;
 
 /// The future of a block of the drive: its class, and the record that it gets.
 #[derive(Clone, Copy)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Its rank.
     pub rank: f64,
     /// The record.
@@ -88,7 +88,7 @@ impl Assignment<'_> {
 
 /// Returns the future of the `usable` blocks of a plane, after a plane of the sample. `need` lists
 /// the pages that the plane holds, by class and group.
-pub fn slots(
+pub(crate) fn slots(
     resolved: &Resolved,
     sorted: &Sorted,
     usable: usize,

@@ -32,7 +32,7 @@ const HISTORY: u64 = 0x11fed;
 
 /// A block of the sample at the end of its history.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub(crate) struct Record {
     /// Its rank among the blocks of its plane at the beginning, from 0 to 1.
     pub rank: f64,
     /// Its class, where classes are owners; otherwise the best.
@@ -55,7 +55,7 @@ pub struct Record {
 
 /// The blocks of a sample after its history.
 #[derive(Clone, Debug, Default)]
-pub struct HistorySample {
+pub(crate) struct HistorySample {
     /// Number of groups of pages: the tenants, then the other pages of each class.
     pub groups: usize,
     /// All blocks that are not bad.
@@ -73,7 +73,7 @@ pub struct HistorySample {
 }
 
 /// Returns the group of the pages of an area. `tenants` is the number of tenants.
-pub fn group_of(area: &Area, tenants: usize) -> usize {
+pub(crate) fn group_of(area: &Area, tenants: usize) -> usize {
     area.tenant.unwrap_or(tenants + area.class.index())
 }
 
@@ -86,7 +86,7 @@ struct SortedPlane {
 }
 
 /// The records by plane, and the pages that the drive holds.
-pub struct Sorted<'a> {
+pub(crate) struct Sorted<'a> {
     sample: &'a HistorySample,
     planes: Vec<SortedPlane>,
     /// By group and class: the share of the group's pages that lie in blocks of the class.
@@ -100,7 +100,7 @@ pub struct Sorted<'a> {
 impl<'a> Sorted<'a> {
     /// Sorts the records. `tenants` is the number of tenants among the owners, and `free_blocks`
     /// the number of free blocks of a plane that the drive's background policies keep.
-    pub fn new(
+    pub(crate) fn new(
         resolved: &Resolved,
         sample: &'a HistorySample,
         (areas, tenants): (&'a [Area], usize),
@@ -168,7 +168,7 @@ impl<'a> Sorted<'a> {
 }
 
 /// The contents of a plane, as they will be.
-pub struct Mixed {
+pub(crate) struct Mixed {
     /// Each group's pages on the plane, and the key that shuffles them.
     groups: Vec<(Numbers, u64)>,
     /// The blocks with data, and their written pages.
@@ -185,7 +185,7 @@ pub struct Mixed {
 impl Mixed {
     /// Plans a plane, and lays its blocks down. The plane holds the pages whose number modulo
     /// `planes` is `position`.
-    pub fn of(
+    pub(crate) fn of(
         resolved: &Resolved,
         sorted: &Sorted,
         (plane, position, planes): (PlaneId, u32, u32),
@@ -229,7 +229,7 @@ impl Mixed {
     }
 
     /// Draws which pages hold which data. `own` gets the place of each of the plane's pages.
-    pub fn draw(
+    pub(crate) fn draw(
         &self,
         geometry: &Geometry,
         (position, planes): (u32, u32),
@@ -270,7 +270,7 @@ impl Mixed {
 }
 
 /// Returns the usable blocks of a plane as they rank at the beginning of a history, the best first.
-pub fn by_rank(resolved: &Resolved, blocks: &BlockTable, plane: PlaneId) -> Vec<BlockId> {
+pub(crate) fn by_rank(resolved: &Resolved, blocks: &BlockTable, plane: PlaneId) -> Vec<BlockId> {
     let by_priority = resolved.classes.by_priority;
     let pool = blocks.pool(plane);
     let all = (0..pool.len()).map(|at| pool.block(at));
