@@ -74,8 +74,8 @@ def side_by_side(charts: Sequence[str]) -> str:
     )
 
 
-def main() -> None:
-    """Run the plans and draw the picture."""
+def draw() -> str:
+    """Run the plans and return the picture."""
     # The picture names the trace as a reader in a checkout does.
     os.chdir(ROOT)
     plan = ssdlab.Plan(trace="examples/office.csv.xz", detail=True)
@@ -84,8 +84,13 @@ def main() -> None:
         ssdlab.save_figures(ssdlab.compare(ssdlab.sweep(plan, vary=vary)), folder)
         files = [Path(folder) / f"{name}.svg" for name in CHARTS]
         drawn = [with_margin(file.read_text(encoding="utf-8")) for file in files]
+    return side_by_side(drawn)
+
+
+def main() -> None:
+    """Write the picture."""
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(side_by_side(drawn), encoding="utf-8")
+    PICTURE.write_text(draw(), encoding="utf-8")
 
 
 if __name__ == "__main__":

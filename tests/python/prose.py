@@ -59,7 +59,10 @@ RESULT = re.compile(
     rf"|{_NUMBER}{_OF_RUN} (?:of |in )?(?:\w+ ){{0,2}}?{_RESULT}\b"
     rf"|\b(?:need|took|cost|save|gain|lose|finish|end|ran|run|take)(?:s|es|ed)? (?:in |for )?"
     rf"{_FIGURE}{_LONG}"
-    rf"|\b(?:gain|save|lose|need|cost)s? {_FIGURE}{_OF_RUN}"
+    rf"|\b(?:gain|save|lose|need|cost|wait)s? {_FIGURE}{_OF_RUN}"
+    r"|\b(?:a|one|two|three) (?:half|thirds?|quarters?|fifths?|sixths?|eighths?|tenths?) of "
+    r"(?:the |all )?"
+    rf"(?:time|reads|writes|requests|wear|latency)\b"
     rf"|\btakes? {_FIGURE}{_UNIT} (?:on average|more|less|longer)"
     rf"|(?<![\w.])\d[\d.]*×(?!\s*\d)"
     rf"|{_NUMBER}% of (?:the |all |its )?"
@@ -71,6 +74,8 @@ RESULT = re.compile(
 """The value of a result, such as a latency or memory, or a time that a command takes."""
 PAPER = re.compile(r"\bpapers?\b|\b(?:Table|Figure) [\dIVX]+\b", re.IGNORECASE)
 """What a paper states does not change; its tables and figures have numbers."""
+OURS = re.compile(r"\b(?:ours?|ssdlab|here|measured)\b", re.IGNORECASE)
+"""Words that compare a paper with what a run produced."""
 SETTINGS = {
     r"\b8 GB of memory\b": "a machine that the artifact asks for",
     r"\binterval of ±2 %": "what an option that stands beside it asks for",
@@ -92,7 +97,8 @@ RIDDLES = re.compile(r"(?:\b|_)(?:who|whom|whoever|nobodys?|lets?_go|is_told)(?:
 def is_typed(sentence: str) -> bool:
     """Return whether a sentence has a figure that a run produced."""
     plain = re.sub("|".join(SETTINGS), "SETTING", sentence)
-    return bool(TYPED.search(plain) or RESULT.search(plain)) and not PAPER.search(sentence)
+    is_of_paper = PAPER.search(sentence) and not OURS.search(sentence)
+    return bool(TYPED.search(plain) or RESULT.search(plain)) and not is_of_paper
 
 
 def pages() -> list[str]:

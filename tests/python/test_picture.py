@@ -57,6 +57,21 @@ def test_the_picture_shows_charts_of_the_report_as_wide_as_a_readme() -> None:
     assert min(sizes) * scale >= 11
 
 
+def shown(svg: str) -> tuple[list[str], list[str]]:
+    """Return the labels of a picture, and its curves without the style of their strokes."""
+    parts = list(ET.fromstring(svg).iter())
+    texts = [part.text or "" for part in parts if part.tag in {f"{SVG}text", f"{SVG}tspan"}]
+    return texts, [part.get("d") or "" for part in parts if part.tag == f"{SVG}path"]
+
+
+def test_the_picture_shows_what_ssdlab_draws_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    texts, curves = shown(DRAWN)
+    assert len(texts) > 8
+    assert len(curves) > 4
+    assert shown(PICTURE.draw()) == (texts, curves)
+
+
 def test_charts_side_by_side_keep_their_own_clips() -> None:
     chart = '<svg width="1in" viewBox="0 0 20 10"><g id="a"/><g clip-path="url(#a)"/></svg>'
     both = PICTURE.side_by_side([chart, chart])

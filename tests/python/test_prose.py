@@ -183,6 +183,9 @@ def test_no_figure_of_a_run_is_typed_into_prose(name: str) -> None:
         "They are done after 20 minutes.",
         "It takes three quarters of an hour.",
         "The build takes about three times as long.",
+        "Reads wait 611 µs here.",
+        "It needs a sixth of the time.",
+        "The mean falls by 12 % in the paper and by 4.7 % under ours.",
     ],
 )
 def test_a_typed_figure_is_found(sentence: str) -> None:
@@ -348,7 +351,11 @@ def test_a_british_spelling_is_found() -> None:
 
 
 PAGES_WORDS_ONCE = 115_000
-"""The words that the pages had before they were shortened."""
+"""The words of the pages before the site, those of generated tables and lists included.
+
+About 47,000 of them were written by hand. The site says more in as many words; it has not halved
+them.
+"""
 PAGES_WORDS_MOST = 48_000
 """The most words of README, CONTRIBUTING and the docs that people wrote.
 

@@ -183,3 +183,19 @@ def test_a_manifest_that_is_none(ssdlab: Ssdlab, tmp_path: Path, manifest: str, 
     (tmp_path / "t" / "MANIFEST.tsv").write_text(manifest)
     done = ssdlab("trace", "check", "t")
     assert (done.code, done.out, done.err) == (2, "", f"t/MANIFEST.tsv:{line}\n")
+
+
+def test_a_wrong_mapping_has_the_place_of_its_key(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("seconds,op,lba,len\n0.1,R,0,8\n")
+
+    def refused(time: str) -> str:
+        columns = f"time:{time},op:op,offset:lba:sectors,size:len:sectors"
+        (tmp_path / "c.toml").write_text(f'[workload.trace]\ncolumns = "{columns}"\n')
+        done = ssdlab("run", "--trace", "t.csv", "--config", "c.toml")
+        assert (done.out, done.code) == ("", 2)
+        return done.err
+
+    wrong = refused("seconds:sx")
+    assert wrong.startswith("c.toml:2:11: workload.trace.columns: got sx, expected ns, us, ms or s")
+    header = 't.csv:1:1: header: got seconds,op,lba,len, expected a column "secnds"'
+    assert refused("secnds:s") == f'{header} (did you mean "seconds"?)\n'

@@ -196,6 +196,7 @@ impl Plan {
         } else if !self.reads_traces() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
+        workload.trace.check().map_err(|fault| at_origin(&effective, fault))?;
         if let Some(spec) = &self.trace {
             check_rereadable(spec)?;
         }
@@ -423,7 +424,12 @@ fn refused(effective: &Effective, refusal: Refusal) -> Fault {
 /// Places a fault that names a key at the origin of that key.
 fn at_origin(effective: &Effective, fault: Fault) -> Fault {
     let placed = effective.fault_at(&fault.what);
-    Fault { got: fault.got.or(placed.got.clone()), expected: fault.expected, ..placed }
+    Fault {
+        got: fault.got.or(placed.got.clone()),
+        expected: fault.expected,
+        hint: fault.hint,
+        ..placed
+    }
 }
 
 /// Returns the whole config of a plan as TOML, as a listing with origins, and its hash.

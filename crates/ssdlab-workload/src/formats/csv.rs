@@ -67,7 +67,8 @@ impl Csv {
                 let found = self.cells.find(line, &[name]);
                 found.ok_or_else(|| {
                     let got = String::from_utf8_lossy(line);
-                    let fault = Fault::new("", "header").got(got);
+                    let names = got.split([',', ';', '\t', ' ']).map(|name| name.trim_matches('"'));
+                    let fault = Fault::new("", "header").got(&got).suggest(name, names);
                     Wrong::new(0, 0, fault.expected(format!("a column {name:?}")))
                 })
             }

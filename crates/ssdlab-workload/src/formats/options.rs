@@ -69,8 +69,16 @@ impl TraceOptions {
         self.max_request.unwrap_or(if op == Op::Trim { MAX_TRIM } else { MAX_REQUEST })
     }
 
-    /// Refuses values with which no trace can be read. Returns the column mapping, if there is one.
-    pub(crate) fn check(&self) -> Result<Option<Mapping>, Fault> {
+    /// Refuses values with which no trace can be read.
+    ///
+    /// # Errors
+    /// The first such value, by its key.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.mapping().map(drop)
+    }
+
+    /// Returns the column mapping, if there is one. Refuses values with which no trace can be read.
+    pub(crate) fn mapping(&self) -> Result<Option<Mapping>, Fault> {
         if self.tick == Some(Nanos::ZERO) {
             return Err(Fault::new("", "workload.trace.tick")
                 .got("0ns")

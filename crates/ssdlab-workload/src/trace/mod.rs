@@ -129,7 +129,7 @@ impl Trace {
         format: Option<Format>,
         options: &TraceOptions,
     ) -> Result<Trace, Fault> {
-        let mapping = options.check()?;
+        let mapping = options.mapping()?;
         let name = name.into();
         let (plain, meter, compression) =
             plain(stored).map_err(|error| unreadable(&name, None, &error))?;
@@ -165,7 +165,7 @@ impl Trace {
         by: By,
         options: &TraceOptions,
     ) -> Result<Trace, Fault> {
-        let mapping = options.check()?;
+        let mapping = options.mapping()?;
         let table = Table::open(&name, file, options.tick, mapping.as_ref())?;
         let recognized = Recognition { by, ..Recognition::certain(Format::Parquet) };
         Ok(Trace::new(name, Input::Table(Box::new(table)), recognized, options))
