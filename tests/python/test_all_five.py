@@ -8,7 +8,7 @@ from command import ROOT
 
 import ssdlab
 from ssdlab.traces import App
-from ssdlab_reproduction.tables.all_five_drives import GONE
+from ssdlab_reproduction.tables.all_five_drives import GONE, OVER, TYPES, VOLTAGES, Kind, settings
 
 PAGE = ROOT / "docs" / "systems" / "all-five.md"
 MIX = [
@@ -88,3 +88,11 @@ def test_all_parts_together_keep_the_books_in_order() -> None:
     assert programs["reduced"] > 0
     reads = [queue.read.latency_us.mean for queue in result.queues]
     assert len(reads) == 3
+
+
+def test_the_best_subset_is_a_scheme() -> None:
+    best = settings(Kind(frozenset({OVER, TYPES, VOLTAGES})))
+    composed, shipped = run(*best), run(scheme="all-five/best")
+    assert shipped.provenance.config_hash == composed.provenance.config_hash
+    page = PAGE.read_text()
+    assert re.search(rf"^\| 1 \| {OVER}, {TYPES}, {VOLTAGES} \|", page, re.MULTILINE)

@@ -244,4 +244,9 @@ const BUNDLED: &[Entry] = schemes![
         from "readguard" { "i_es", "leveled", "subpools", "repairs", "predictor" }
         from "hire" { "per_hotness" }
         from "all_five" { "scheduler", "placement", "start" },
+    "all-five/best": "the subset that came out best on the mixes that tune: page types, reads over reads, program modes"
+        from "pa_ssd" { "relaxed", "sbs_ubs" }
+        from "readguard" { "priority" }
+        from "hire" { "per_hotness" }
+        from "all_five" { "reads_over_reads", "start" },
 ];
