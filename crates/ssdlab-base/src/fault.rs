@@ -120,7 +120,8 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         spelled[0].min(spelled[1])
     };
     let near = candidates.into_iter().map(|name| (distance(name), name));
-    let near = near.filter(|(distance, name)| *distance <= far.min(name.chars().count().saturating_sub(1)));
+    let near = near
+        .filter(|(distance, name)| *distance <= far.min(name.chars().count().saturating_sub(1)));
     near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
