@@ -31,6 +31,8 @@ SIMPLESSD = {
     "pages": "pages of 8 KiB, 70 % of them reads, over 512 MiB",
 }
 """The cases that SimpleSSD and ssdlab run."""
+REDESIGN = "instructions.json"
+"""The instructions of some cases before policies had events and actions, and today."""
 MILLION = 1e6
 Case = Mapping[str, Any]
 
@@ -89,6 +91,16 @@ def memory(cases: Mapping[str, Case]) -> list[str]:
     return lines
 
 
+def redesign(raw: Mapping[str, Any]) -> list[str]:
+    """Return the table of instructions for a page operation before the redesign and after."""
+    before, after = raw["before"], raw["after"]
+    lines = [f"| case | {before['commit']} | {after['commit']} | ratio |", "|---" * 4 + "|"]
+    for name, old in before["instructions_per_page_op"].items():
+        new = after["instructions_per_page_op"][name]
+        lines.append(f"| `{name}` | {old:,.0f} | {new:,.0f} | {new / old:.3f} |")
+    return lines
+
+
 def _response(microseconds: float) -> str:
     return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"
 
@@ -128,6 +140,7 @@ def filled(text: str) -> str:
     tables: dict[str, Sequence[str]] = {
         "rates": rates(cases),
         "memory": memory(cases),
+        "redesign": redesign(_newest(REDESIGN)),
         "mqsim": against(_newest("against_mqsim.json"), MQSIM, "MQSim"),
         "simplessd": against(_newest("against_simplessd.json"), SIMPLESSD, "SimpleSSD"),
     }

@@ -105,3 +105,11 @@ def test_our_figures_beside_those_of_mqsim_are_those_of_today(
 def test_a_page_without_a_place_for_a_table_is_refused(page: str) -> None:
     with pytest.raises(UnmarkedError, match="a: got 0 places, expected one"):
         fill(page, "a", ["| a |"])
+
+
+def test_the_redesign_costs_at_most_two_percent_of_the_instructions() -> None:
+    bench = load_module(GENERATORS / "bench_table.py")
+    rows = bench.redesign(bench._newest(bench.REDESIGN))[2:]
+    ratios = [float(row.split("|")[-2]) for row in rows]
+    assert len(ratios) == 5
+    assert max(ratios) <= 1.02
