@@ -17,13 +17,14 @@ fn without_test_files(folder: &str) -> Vec<(PathBuf, String)> {
 }
 
 /// Words of the names of schemes that the field uses, too.
-const OF_THE_FIELD: [&str; 24] = [
+const OF_THE_FIELD: [&str; 25] = [
     "2",
     "4",
     "7",
     "all",
     "allocation",
     "baseline",
+    "best",
     "binning",
     "conventional",
     "five",
