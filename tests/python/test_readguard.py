@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 FAMILY = "readguard"
 # The parts of each scheme: suspension, reads over reads, estimate of retries, pools, repairs, reuse
-# of voltages.
+# of voltages. Where a scheme leaves reads over reads to the default, they are on.
 SCHEMES = {
     "baseline": ("esra", "false", "none", False, False, False),
-    "rgftl": ("esra", "true", "predicted", True, True, False),
+    "rgftl": ("esra", None, "predicted", True, True, False),
     "rgftl-": ("esra", "false", "predicted", True, True, False),
-    "rgftl++": ("esra", "true", "last_seen", True, True, False),
+    "rgftl++": ("esra", None, "last_seen", True, True, False),
     "baseline+": ("esra", "false", "none", False, False, True),
-    "rgftl+": ("esra", "true", "predicted", True, True, True),
+    "rgftl+": ("esra", None, "predicted", True, True, True),
     "nopftl": ("esra", "false", "oracle", True, False, False),
-    "rorftl": ("esra", "true", "oracle", True, False, False),
+    "rorftl": ("esra", None, "oracle", True, False, False),
 }
 
 
