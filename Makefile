@@ -44,7 +44,7 @@ beside = echo $(abspath reproduction) > \
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
-	@echo "make fast      set up, built by profile: faster to run, slower to build"
+	@echo "make fast      like make install, profile-guided: faster to run, slower to build"
 	@echo "make test      set up, run the tests, except those in a browser and of the wheel"
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it, built for speed"

@@ -119,8 +119,11 @@ def test_the_page_of_a_system_has_a_drawing(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     described = re.findall(r"^!\[\w[^]]+\.\]\(images/(.*)\)$", text, re.MULTILINE)
     assert described[0] == f"{page.stem}.svg"
-    drawing = (page.parent / "images" / f"{page.stem}.svg").read_bytes()
-    assert len(drawing) < 20_000
+    # Other pictures are of measured figures.
+    assert all(name.startswith(f"{page.stem}-front-") for name in described[1:])
+    for name in described:
+        assert len((page.parent / "images" / name).read_bytes()) < 20_000
+    drawing = (page.parent / "images" / described[0]).read_bytes()
     title = ET.fromstring(drawing).find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text

@@ -120,8 +120,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         spelled[0].min(spelled[1])
     };
     let near = candidates.into_iter().map(|name| (distance(name), name));
-    let near = near
-        .filter(|(distance, name)| *distance <= far.min(name.chars().count().saturating_sub(1)));
+    let near = near.filter(|(distance, name)| *distance <= far && *distance < name.chars().count());
     near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
@@ -190,6 +189,7 @@ mod tests {
         assert_eq!(nearest("rgf", ["dlv/roo", "readguard/rgftl"]), Some("readguard/rgftl"));
         assert_eq!(nearest("rgftll", ["dlv/dlv", "readguard/rgftl"]), Some("readguard/rgftl"));
         assert_eq!(nearest("on", ["none", "esra"]), None);
+        assert_eq!(nearest("lba", ["a", "op"]), None, "one letter of three");
         assert_eq!(nearest("settle", ["stage", "seed"]), None, "half of the letters differ");
         assert_eq!(nearest("fif0", ["fifo_of_all", "fifo"]), Some("fifo"));
     }

@@ -26,8 +26,9 @@ pub(crate) struct Timers {
     waiting: Vec<Entry>,
     /// The time from which entries count. Relative to it, a time and a slot fit into one word.
     zero: SimTime,
-    /// Number of bits of an entry that hold its slot, and their mask.
+    /// Number of bits of an entry that hold its slot.
     bits: u32,
+    /// The mask of these bits.
     slot_mask: Entry,
     /// The number of nanoseconds that an entry can represent.
     range: u64,

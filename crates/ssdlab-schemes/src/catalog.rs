@@ -244,7 +244,7 @@ const BUNDLED: &[Entry] = schemes![
         from "readguard" { "i_es", "leveled", "subpools", "repairs", "predictor" }
         from "hire" { "per_hotness" }
         from "all_five" { "scheduler", "placement", "start" },
-    "all-five/best": "the subset that came out best on the mixes that tune: page types, reads over reads, program modes"
+    "all-five/best": "the best subset of their parts in a search on two mixes: page types, reads over reads, program modes"
         from "pa_ssd" { "relaxed", "sbs_ubs" }
         from "readguard" { "priority" }
         from "hire" { "per_hotness" }

@@ -73,6 +73,11 @@ impl Cells {
         }
     }
 
+    /// Returns the columns as text, without those that are no UTF-8.
+    pub(crate) fn texts<'a>(&self, line: &'a [u8]) -> impl Iterator<Item = &'a str> {
+        self.places.iter().filter_map(|&(start, end)| std::str::from_utf8(&line[start..end]).ok())
+    }
+
     /// Returns the index of the column with one of these names, in upper or lower case. The search
     /// ignores text in parentheses after a name.
     pub(crate) fn find(&self, line: &[u8], names: &[&str]) -> Option<usize> {

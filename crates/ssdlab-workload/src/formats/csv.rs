@@ -66,9 +66,8 @@ impl Csv {
                 named = true;
                 let found = self.cells.find(line, &[name]);
                 found.ok_or_else(|| {
-                    let got = String::from_utf8_lossy(line);
-                    let names = got.split([',', ';', '\t', ' ']).map(|name| name.trim_matches('"'));
-                    let fault = Fault::new("", "header").got(&got).suggest(name, names);
+                    let fault = Fault::new("", "header").got(String::from_utf8_lossy(line));
+                    let fault = fault.suggest(name, self.cells.texts(line));
                     Wrong::new(0, 0, fault.expected(format!("a column {name:?}")))
                 })
             }
