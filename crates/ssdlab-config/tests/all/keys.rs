@@ -22,7 +22,7 @@ fn every_key_is_listed_under_the_path_that_it_is_written_with() {
     expected.push("seed".to_owned());
     expected.extend(schedulers("tenants.<name>.scheduler"));
     expected.push("tenants.<name>.share".to_owned());
-    let workload = ["workload.arrival", "workload.arrival.poisson.gap", "workload.limit"];
+    let workload = ["workload.arrival", "workload.arrival.poisson.load", "workload.limit"];
     expected.extend(workload.map(str::to_owned));
     expected.extend(schedulers("workload.pinned"));
     expected.push("workload.sizes".to_owned());

@@ -181,8 +181,8 @@ pub(crate) enum Arrival {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Poisson {
-    /// Between two requests, on average. Assumed.
-    pub gap: Nanos,
+    /// The time between two requests, on average. Assumed.
+    pub load: Nanos,
 }
 
 /// One of several hosts.
