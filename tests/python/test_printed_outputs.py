@@ -25,7 +25,7 @@ def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     [
         "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --json m.csv",
         "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --report m.csv",
-        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --log m.csv",
+        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --timeline m.csv",
         "compare --device generic-tlc-2t --seeds 2 --config <(echo '{named}') --json m.csv",
         "physics generic-tlc-2t --config <(echo '{named}') --json m.csv",
         "fit --device generic-tlc-2t --config <(echo '{named}') --json m.csv",

@@ -34,13 +34,13 @@ impl Placing {
     /// Leaves the requests unchanged.
     pub const AS_IS: Placing = Placing { queue: None, scale: 1.0, start: Nanos::ZERO, shift: 0 };
 
-    fn time(&self, at: Nanos) -> u64 {
+    fn time(&self, at: Nanos) -> Nanos {
         let ns = if self.scale == 1.0 {
             at.as_ns()
         } else {
             (at.as_ns() as f64 * self.scale).round() as u64
         };
-        ns.saturating_add(self.start.as_ns())
+        Nanos::from_ns(ns.saturating_add(self.start.as_ns()))
     }
 
     /// Returns the moved address of a request, or `None` if no drive can have it.
@@ -92,7 +92,7 @@ impl Input {
         (0..self.batch.len()).for_each(|index| self.names(index));
         let app = &self.app;
         for (index, record) in self.batch.iter_mut().enumerate() {
-            record.at = Nanos::from_ns(app.placing.time(record.at));
+            record.at = app.placing.time(record.at);
             record.queue = app.placing.queue.unwrap_or(record.queue);
             if record.op == Op::Flush {
                 continue;

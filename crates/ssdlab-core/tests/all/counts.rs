@@ -2,6 +2,7 @@
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::policy::event::EventMask;
 use ssdlab_core::stats::BufferCounts;
 use ssdlab_core::{Op, Request};
 
@@ -125,8 +126,11 @@ fn what_no_level_decodes_is_counted_and_answered_after_the_last() {
     rig.pages(Op::Write, 0, 2);
     rig.finish();
     let zero = rig.now();
+    rig.drive.record_events(EventMask::PAGE_READ);
     let tag = rig.read(0);
     rig.finish();
+    let events = rig.drive.take_events();
+    assert!(events[0].contains("level: Level(3), decoded: false, failed: 3"), "{events:?}");
     assert_eq!(rig.drive.flash().error_counts(), (3, 1, 0));
     assert_eq!(rig.drive.stats().uncorrectable, 1);
     assert_eq!(rig.ops(OpKind::Read, Cause::Host), 1);

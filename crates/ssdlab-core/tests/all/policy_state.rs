@@ -106,7 +106,6 @@ const STATEFUL: &[&str] = &[
 
 /// Those with a part that starts new on the other drive, and the reason.
 const BEGIN_ANEW: &[(&str, &str)] = &[
-    ("background/dual_pool", "how worn each plane is, it sees at its next look"),
     ("background/inversion_repair", "counts are those of the run"),
     ("eviction/lru", "the buffer begins empty"),
     ("eviction/pt_lru", "the buffer begins empty"),

@@ -7,7 +7,7 @@ use std::ops::Range;
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_base::SimTime;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::account::{Blame, Part};
 use ssdlab_core::drive::BlockInfo;
 use ssdlab_core::stats::{Behind, Ended};
@@ -138,10 +138,10 @@ pub(super) struct Slowest {
 }
 
 #[derive(Debug)]
-struct Ranked(u64, Ended);
+struct Ranked(Nanos, Ended);
 
 impl Ranked {
-    fn rank(&self) -> (u64, Reverse<u64>) {
+    fn rank(&self) -> (Nanos, Reverse<u64>) {
         (self.0, Reverse(self.1.request.tag))
     }
 }
@@ -169,8 +169,8 @@ impl Ord for Ranked {
 impl Slowest {
     /// Counts a request that has ended.
     pub(super) fn count(&mut self, ended: &Ended) {
-        let latency = (ended.end - ended.request.arrival).as_ns();
-        let least = self.heap.peek().map_or(0, |Reverse(least)| least.0);
+        let latency = ended.end - ended.request.arrival;
+        let least = self.heap.peek().map_or(Nanos::ZERO, |Reverse(least)| least.0);
         if self.heap.len() < SLOWEST || latency >= least {
             self.heap.push(Reverse(Ranked(latency, *ended)));
         }
@@ -186,7 +186,7 @@ impl Slowest {
     }
 }
 
-fn slow(latency: u64, ended: &Ended, began: SimTime) -> Slow {
+fn slow(latency: Nanos, ended: &Ended, began: SimTime) -> Slow {
     let request = &ended.request;
     let earlier = |behind: Behind| match behind.request {
         Some((op, tag)) => Earlier { kind: op.name(), number: Some(tag) },
@@ -199,7 +199,7 @@ fn slow(latency: u64, ended: &Ended, began: SimTime) -> Slow {
         queue: request.queue,
         lba: request.lba,
         sectors: request.sectors,
-        latency_us: latency as f64 / 1e3,
+        latency_us: latency.as_us(),
         blame_us: parts_us(&ended.blame),
         behind: ended.behind.map(earlier),
         page_blame_us: ended.behind.map(|behind| parts_us(&behind.blame)).unwrap_or_default(),

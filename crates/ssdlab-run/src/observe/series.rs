@@ -124,8 +124,9 @@ fn counters(drive: &Drive, now: SimTime) -> Counters {
 /// One interval, open or closed.
 #[derive(Clone, Debug, Default)]
 struct Row {
-    start: u64,
-    end: u64,
+    /// Start and end of the interval, since the series began.
+    start: Nanos,
+    end: Nanos,
     read: Latencies,
     write: Latencies,
     sectors: u64,
@@ -149,11 +150,11 @@ impl Row {
         let (read, write) = (&self.read, &self.write);
         let [host_pages, pages, gc_blocks, gc_pages, erases, retries, die_ns, bus_ns] =
             self.counters;
-        let span = (self.end - self.start).max(1) as f64;
+        let span = (self.end - self.start).as_ns().max(1) as f64;
         let p99 = |h: &Histogram<u32>| h.value_at_quantile(0.99);
         Interval {
-            start_s: self.start as f64 / 1e9,
-            end_s: self.end as f64 / 1e9,
+            start_s: self.start.as_secs(),
+            end_s: self.end.as_secs(),
             reads: read.histogram.len(),
             writes: write.histogram.len(),
             mb: (self.sectors * ssdlab_base::units::SECTOR_BYTES) as f64 / 1e6,
@@ -237,7 +238,7 @@ impl Series {
 
     /// Returns the end of the open interval.
     pub(super) fn due(&self) -> SimTime {
-        self.began + Nanos::from_ns(self.open.start) + self.span
+        self.began + self.open.start + self.span
     }
 
     /// Returns the table that the series is written to.
@@ -293,7 +294,7 @@ impl Series {
         in_system: u64,
     ) -> Result<(), Fault> {
         let counted = counters(drive, now);
-        let end = (now - self.began).as_ns();
+        let end = now - self.began;
         let mut row = std::mem::take(&mut self.open);
         row.end = end;
         row.in_system = in_system;
@@ -329,7 +330,7 @@ impl Series {
         about: &[(&str, String)],
     ) -> Result<Vec<Interval>, Fault> {
         let now = drive.now();
-        if (now - self.began).as_ns() > self.open.start {
+        if now - self.began > self.open.start {
             self.close(drive, now, in_system)?;
         }
         match self.destination {

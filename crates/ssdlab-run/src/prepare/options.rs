@@ -1,5 +1,8 @@
 //! Parses options that a plan holds as text.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::Resolved;
@@ -14,6 +17,23 @@ const MAX_REPLAYS: u32 = 10_000;
 
 /// Longer than any run. The sum of two such times does not overflow.
 const MAX_SPAN: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
+
+/// Endings of other formats, for which a Parquet file could be mistaken.
+const OTHER_FORMATS: [&str; 6] = ["csv", "tsv", "txt", "json", "jsonl", "xlsx"];
+
+/// Checks that the name of a Parquet file does not end like that of another format.
+///
+/// # Errors
+/// If it does.
+fn is_named_as_parquet(option: &str, file: Option<&Path>) -> Result<(), Fault> {
+    let Some(file) = file else { return Ok(()) };
+    let ending = file.extension().map(OsStr::to_ascii_lowercase);
+    if OTHER_FORMATS.iter().any(|other| ending.as_deref() == Some(OsStr::new(other))) {
+        let fault = Fault::new(option, "the file is in Parquet").got(format!("{file:?}"));
+        return Err(fault.expected("a name that ends in .parquet"));
+    }
+    Ok(())
+}
 
 /// Refuses a time that is longer than any run.
 fn within_a_run(option: &str, time: Nanos) -> Result<Nanos, Fault> {
@@ -108,6 +128,8 @@ impl Plan {
         if let Some((option, _, expected)) = idle.iter().find(|(_, idle, _)| *idle) {
             return Err(Fault::new(*option, "an option without effect").expected(expected));
         }
+        is_named_as_parquet("--log", self.log.as_deref())?;
+        is_named_as_parquet("--series", self.series.as_deref())?;
         let span = time("--timeline-span", &self.timeline_span)?;
         Ok(OutputOptions {
             interval: time("--interval", &self.interval)?,

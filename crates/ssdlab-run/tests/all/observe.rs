@@ -377,6 +377,14 @@ fn a_file_that_cannot_be_written_is_refused_before_the_run() {
         (Plan { interval: Some("1s".into()), ..plan() }, "--interval: an option without effect"),
         (Plan { timeline_span: Some("1s".into()), ..plan() }, "--timeline-span: an option without"),
         (Plan { detail: true, interval: Some("0s".into()), ..plan() }, "a time above 0"),
+        (
+            Plan { log: Some(folder.path().join("log.csv")), ..plan() },
+            "log.csv\", expected a name that ends in .parquet",
+        ),
+        (
+            Plan { series: Some(folder.path().join("rows.JSON")), ..plan() },
+            "--series: the file is in Parquet: got",
+        ),
     ];
     for (plan, expected) in options {
         let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();

@@ -44,12 +44,15 @@ impl Default for DualPoolConfig {
 pub struct DualPool {
     config: DualPoolConfig,
     pools: Pools,
-    /// By plane, the wear of the most worn block, and of the least worn block that holds data.
-    wear: Vec<(u32, u32)>,
-    /// The job that ended last, until the leveler has examined its block.
+    /// By plane, the wear of the most worn block.
+    most_worn: Vec<u32>,
+    /// By plane, the wear of the least worn block that holds data.
+    least_worn: Vec<u32>,
+    /// The job that ended last, until the leveler has examined its block. No state file needs it:
+    /// the drive asks the leveler after each job.
     new: Option<EndedJob>,
     /// The blocks that were freed on planes with a running job: the last of each plane and
-    /// priority.
+    /// priority. No state file needs it: the drive is saved when no job runs.
     freed: Vec<BlockId>,
     /// 1 while wear is leveled across priorities.
     across: u8,
@@ -72,10 +75,12 @@ impl Policy for DualPool {
     }
 
     fn build(config: &DualPoolConfig, context: &PolicyContext) -> DualPool {
+        let planes = context.geometry.plane_count() as usize;
         DualPool {
             config: config.clone(),
             pools: Pools::new(context.geometry.block_count()),
-            wear: Vec::new(),
+            most_worn: vec![0; planes],
+            least_worn: vec![0; planes],
             new: None,
             freed: Vec::new(),
             across: 0,
@@ -93,8 +98,12 @@ impl Policy for DualPool {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        let across = Column::new("levels_across", Per::Drive, &mut self.across).up_to(1);
-        self.pools.columns().into_iter().chain([across]).collect()
+        let own = [
+            Column::new("most_worn", Per::Plane, &mut self.most_worn),
+            Column::new("least_worn", Per::Plane, &mut self.least_worn),
+            Column::new("levels_across", Per::Drive, &mut self.across).up_to(1),
+        ];
+        self.pools.columns().into_iter().chain(own).collect()
     }
 }
 
@@ -104,40 +113,39 @@ fn has_data(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_cold(at)
 }
 
-/// Returns the wear of the most worn block of a plane, and of the least worn block that holds data.
-/// Blocks that are reserved do not count.
-fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
-    let pool = blocks.pool(plane);
-    let (mut most, mut least) = (0, u32::MAX);
-    for at in 0..pool.len() {
-        if pool.state[at] != BlockState::Bad && !pool.is_reserved(at) {
-            most = most.max(pool.erases[at]);
-            if has_data(&pool, at) {
-                least = least.min(pool.erases[at]);
+impl DualPool {
+    /// Updates the wear of the most worn block of a plane, and of the least worn block that holds
+    /// data. Blocks that are reserved do not count.
+    fn update_plane(&mut self, blocks: &BlockTable, plane: PlaneId) {
+        let pool = blocks.pool(plane);
+        let (mut most, mut least) = (0, u32::MAX);
+        for at in 0..pool.len() {
+            if pool.state[at] != BlockState::Bad && !pool.is_reserved(at) {
+                most = most.max(pool.erases[at]);
+                if has_data(&pool, at) {
+                    least = least.min(pool.erases[at]);
+                }
             }
         }
+        (self.most_worn[plane.index()], self.least_worn[plane.index()]) = (most, least);
     }
-    (most, least)
-}
 
-impl DualPool {
     /// Updates the wear of the plane of a freed block, and the spread of wear over the drive.
-    fn update(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
+    fn update(&mut self, blocks: &BlockTable, ended: &EndedJob) {
         let freed = ended.job.block;
-        if self.wear.is_empty() {
-            let planes = (0..planes as u32).map(PlaneId);
-            self.wear = planes.map(|plane| wear_of(blocks, plane)).collect();
+        if self.pools.begin(blocks) {
+            let planes = (0..self.most_worn.len() as u32).map(PlaneId);
+            planes.for_each(|plane| self.update_plane(blocks, plane));
         }
-        self.pools.begin(blocks);
         if ended.own && ended.job.cause == Cause::Wl {
             self.pools.join(freed, blocks.erases(freed), false);
             let took = ended.took.into_iter();
             took.for_each(|worn| self.pools.join(worn, blocks.erases(worn), true));
         }
         let plane = blocks.plane_of(freed);
-        self.wear[plane.index()] = wear_of(blocks, plane);
-        let most = self.wear.iter().map(|wear| wear.0).max().unwrap_or(0);
-        let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
+        self.update_plane(blocks, plane);
+        let most = self.most_worn.iter().copied().max().unwrap_or(0);
+        let least = self.least_worn.iter().copied().min().unwrap_or(0);
         self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
     }
 
@@ -192,7 +200,7 @@ impl BackgroundPolicy for DualPool {
 
     fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
         if let Some(new) = self.new.take() {
-            self.update(view.blocks, &new, view.busy.len());
+            self.update(view.blocks, &new);
             let of = |block| (view.blocks.plane_of(block), view.blocks.class(block));
             self.freed.retain(|&block| of(block) != of(new.job.block));
             self.freed.push(new.job.block);

@@ -35,15 +35,17 @@ impl Pools {
         Pools { is_cold: vec![0; blocks], joined: vec![0; blocks], begun: 0 }
     }
 
-    /// Puts every block into a pool, the first time that the leveler runs.
-    pub(crate) fn begin(&mut self, blocks: &BlockTable) {
+    /// Puts every block into a pool, the first time that the leveler runs. Returns whether this is
+    /// the first time.
+    pub(crate) fn begin(&mut self, blocks: &BlockTable) -> bool {
         if self.begun == 1 {
-            return;
+            return false;
         }
         self.begun = 1;
         for block in (0..blocks.len() as u32).map(BlockId) {
             self.join(block, blocks.erases(block), blocks.state(block) == BlockState::Closed);
         }
+        true
     }
 
     /// Returns whether a block is in the cold pool.

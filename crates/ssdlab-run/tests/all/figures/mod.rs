@@ -23,7 +23,7 @@ const PART: usize = 31;
 const NO_FIGURES: [&str; 2] = ["sim", "provenance"];
 
 /// Columns whose memory results have counted since the file was recorded.
-const COUNTED_SINCE: [&str; 24] = [
+const COUNTED_SINCE: [&str; 26] = [
     "block_errors_seen",
     "block_groups_seen",
     "block_measured_at",
@@ -36,9 +36,11 @@ const COUNTED_SINCE: [&str; 24] = [
     "bound",
     "clock_hands",
     "groups_wanted",
+    "least_worn",
     "levels_across",
     "lifespans",
     "margins",
+    "most_worn",
     "next_type",
     "page_writers",
     "pages_written",
