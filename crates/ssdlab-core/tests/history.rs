@@ -11,9 +11,8 @@ use ssdlab_core::{BlockState, Drive, DriveConfig, Op, Request, Resolved, Tenant,
 use ssdlab_nand::{BlockId, Lpn, Ppn};
 
 const DAY: f64 = 86_400e9;
-/// The days of the history.
+/// Length of the history.
 const DAYS: f64 = 60.0;
-/// Number of seeds.
 const SEEDS: u64 = 8;
 
 /// Six planes of 320 blocks that differ; the sample has four of 256.
@@ -52,13 +51,15 @@ struct Case {
     sets: &'static str,
     /// Overwrites and reads, as a multiple of the usual ones.
     load: [f64; 2],
+    /// Pages of each write.
+    pages: u32,
 }
 
 const fn case(name: &'static str, sets: &'static str, load: [f64; 2]) -> Case {
-    Case { name, sets, load }
+    Case { name, sets, load, pages: 1 }
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     case("garbage collection alone", "ftl.overprovisioning = 0.25", [1.0; 2]),
     // A tenant overwrites its pages more often than a sample runs, and each read of the sample
     // stands for two.
@@ -93,6 +94,16 @@ const CASES: [Case; 7] = [
                background = { subpool_gc = true, inversion_repair = { interval = \"7d\" } }",
         [1.0; 2],
     ),
+    case(
+        "data without an owner",
+        "ftl = { overprovisioning = 0.35, free_block_policy = \"fewest_retries\" }
+               metadata = { block_class.predicted = {}, retry_estimate = \"oracle\" }
+               placement = [\"priority\"]
+               background = { subpool_gc = true }
+               start.owners = \"unowned\"",
+        [1.0; 2],
+    ),
+    Case { pages: 12, ..case("writes of several pages", "ftl.overprovisioning = 0.25", [1.0; 2]) },
     case("streams", "ftl.overprovisioning = 0.35\nplacement = [\"sepbit\"]", [1.0; 2]),
     case(
         "wear leveling",
@@ -119,10 +130,12 @@ fn resolved(case: &Case, history: bool, seed: u64) -> Resolved {
         let pages = f64::from(tenant.pages);
         let [writes, reads] = case.accesses(queue);
         format!(
-            "{{ queue = {queue}, footprint = {}, writes_per_day = {}, reads_per_day = {} }}",
+            "{{ queue = {queue}, footprint = {}, writes_per_day = {}, reads_per_day = {}, \
+             write_size = {} }}",
             of(pages),
             of(writes * pages / DAYS),
             of(reads * pages / DAYS),
+            of(case.pages.into())
         )
     });
     let tenants = tenants.collect::<Vec<_>>().join(", ");
@@ -169,28 +182,30 @@ fn ran(case: &Case, seed: u64) -> Drive {
     let mut submitted = Vec::new();
     for (at, tenant) in tenants.iter().enumerate() {
         for (op, times) in [Op::Write, Op::Read].into_iter().zip(case.accesses(at)) {
-            let mean = span / (times * f64::from(tenant.pages));
+            let pages = if op == Op::Write { case.pages } else { 1 };
+            let mean = span * f64::from(pages) / (times * f64::from(tenant.pages));
             let mut at = 0.0;
             loop {
                 at -= math::ln(1.0 - random.random::<f64>()) * mean;
                 if at > span {
                     break;
                 }
-                let page = random.random_range(tenant.first..tenant.first + tenant.pages);
-                submitted.push((at as u64, op, page, tenant.queue));
+                let last = tenant.first + tenant.pages - pages;
+                let page = random.random_range(tenant.first..=last);
+                submitted.push((at as u64, op, (page, pages), tenant.queue));
             }
         }
     }
     submitted.sort_by_key(|submitted| submitted.0);
     let mut done = Vec::new();
-    for (tag, (at, op, page, queue)) in (0..).zip(submitted) {
+    for (tag, (at, op, (page, pages), queue)) in (0..).zip(submitted) {
         drive.advance(SimTime::from_ns(at).max(drive.now()), &mut done);
         while !drive.has_room(queue) {
             drive.advance_once(drive.next_event().expect("requests"), &mut done);
         }
         done.clear();
         let (arrival, lba) = (drive.now(), u64::from(page) * 8);
-        let request = Request { tag, arrival, op, lba, sectors: 8, queue, hint: 0 };
+        let request = Request { tag, arrival, op, lba, sectors: pages * 8, queue, hint: 0 };
         drive.submit(arrival, request).expect("room");
     }
     drive.advance(SimTime::from_ns(span as u64).max(drive.now()), &mut done);
@@ -311,9 +326,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 fn differences(drawn: &[Measures], ran: &[Measures]) -> Vec<String> {
     let mut wrong = Vec::new();
     for name in drawn[0].numbers.keys() {
-        let of = |measures: &[Measures]| -> Vec<f64> {
-            measures.iter().map(|measures| measures.numbers[name]).collect()
-        };
+        let of = |all: &[Measures]| all.iter().map(|one| one.numbers[name]).collect::<Vec<f64>>();
         let ((own, error), (real, real_error)) =
             (mean_and_error(&of(drawn)), mean_and_error(&of(ran)));
         // Three errors would reject some of so many figures by chance.
@@ -474,6 +487,11 @@ fn histories_that_no_drive_can_have_are_refused() {
             "that are left",
         ),
         ("start.history.tenants = [{ footprint = \"0B\" }]", "tenants[0].footprint", "at least 1B"),
+        (
+            "start.history.tenants = [{ footprint = \"1MiB\", write_size = \"2MiB\" }]",
+            "tenants[0].write_size",
+            "at most the footprint of 1MiB",
+        ),
     ] {
         let line = refused(own).expect_err(own);
         assert!(line.contains(key) && line.contains(expected) && !line.contains('\n'), "{line}");

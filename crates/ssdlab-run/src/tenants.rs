@@ -53,7 +53,8 @@ pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, 
         let (first, end) = (reach.first.min(all) / per_page, reach.end.min(all).div_ceil(per_page));
         let end = end.min(resolved.logical_pages.into());
         let rate = rates.get(usize::from(queue)).copied().unwrap_or_default();
-        Tenant { first: first as u32, pages: end.saturating_sub(first) as u32, queue, rate }
+        let pages = end.saturating_sub(first) as u32;
+        Tenant { first: first as u32, pages, queue, rate, ..Tenant::default() }
     });
     let tenants: Vec<Tenant> = tenants.collect();
     if rates_matter(resolved) {

@@ -65,6 +65,11 @@ fn check_tenants(resolved: &Resolved, history: &HistoryConfig) -> Result<(), Ref
             return Err(Refusal::new(key("footprint"), tenant.footprint, expected));
         }
         left -= pages;
+        let own = tenant.footprint;
+        if let Some(size) = tenant.write_size.filter(|size| size.get() == 0 || *size > own) {
+            let expected = format!("at least 1B, and at most the footprint of {own}");
+            return Err(Refusal::new(key("write_size"), size, expected));
+        }
     }
     let pages = history.tenants.iter().map(|tenant| tenant.footprint.get().div_ceil(page)).sum();
     let most = resolved.max_rate(pages);

@@ -86,6 +86,10 @@ pub struct HistoryTenant {
     /// Assumed.
     #[serde(default = "nothing")]
     pub reads_per_day: Bytes,
+    /// The size of each of its writes, in whole pages. The pages of a write follow one another.
+    /// Placement sees the size. Default: one page. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<Bytes>,
 }
 
 fn nothing() -> Bytes {

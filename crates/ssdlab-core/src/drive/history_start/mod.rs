@@ -41,7 +41,8 @@ fn tenants_of(resolved: &Resolved, history: &HistoryConfig, others: &[Tenant]) -
             writes: in_pages(tenant.writes_per_day.get()),
             reads: in_pages(tenant.reads_per_day.get()),
         };
-        let own = Tenant { first, pages, queue: tenant.queue, rate };
+        let write_pages = tenant.write_size.map_or(1, |size| size.get().div_ceil(page) as u32);
+        let own = Tenant { first, pages, queue: tenant.queue, rate, write_pages };
         first += pages;
         own
     });

@@ -13,10 +13,12 @@ use crate::host::{Op, Request};
 struct Load {
     op: Op,
     tenant: Tenant,
-    /// Their number in the whole history.
+    /// The pages that they access in the whole history.
     all: f64,
-    /// Their number that is run, the last ones.
+    /// The pages that they access in the part of the history that is run, the last one.
     run: f64,
+    /// Pages of each request.
+    pages: u32,
     /// How many requests each of them stands for.
     stands_for: f64,
 }
@@ -43,13 +45,15 @@ impl HistoryWorkload {
             tenant: *tenant,
             all,
             run: all.min(overwrites * pages),
+            // A sample may have fewer pages than a write.
+            pages: tenant.write_pages.min(tenant.pages),
             stands_for: 1.0,
         });
         let reads: f64 = able().map(|tenant| tenant.rate.reads * days).sum();
         let reads_for = (reads / f64::from(most.reads)).ceil().max(1.0);
         let reads = able().map(|tenant| {
             let all = tenant.rate.reads * days;
-            Load { op: Op::Read, tenant: *tenant, all, run: all, stands_for: reads_for }
+            Load { op: Op::Read, tenant: *tenant, all, run: all, pages: 1, stands_for: reads_for }
         });
         let loads = writes.chain(reads).filter(|load| load.all > 0.0).collect();
         HistoryWorkload { span, loads, reads_for: reads_for as u32 }
@@ -74,8 +78,8 @@ impl HistoryWorkload {
         (1.0 + active) / 2.0
     }
 
-    /// Runs a drive through the history. Tenants write and read at equal intervals, a page of
-    /// their own at random each time. At the end, the drive is idle and its buffer clean. Returns
+    /// Runs a drive through the history. Tenants write and read at equal intervals, each time one
+    /// or more pages of their own from a random page on. At the end, the drive is idle and its buffer clean. Returns
     /// the erases of each block at [`HistoryWorkload::halfway`].
     pub(crate) fn run(&self, drive: &mut Drive) -> Vec<u32> {
         let mut random = rng::stream(drive.resolved().seed, "start.history");
@@ -83,8 +87,8 @@ impl HistoryWorkload {
         let span = self.span.as_ns() as f64 / f64::from(time_scale);
         let cells = &mut drive.machine.flash.cells;
         cells.count_host_reads_as(self.reads_for);
-        let gaps: Vec<f64> =
-            self.loads.iter().map(|load| span * load.stands_for / load.all).collect();
+        let pages = |load: &Load| load.stands_for * f64::from(load.pages);
+        let gaps: Vec<f64> = self.loads.iter().map(|load| span * pages(load) / load.all).collect();
         let mut due: Vec<f64> = (self.loads.iter().zip(&gaps))
             .map(|(load, gap)| {
                 let first = span * (1.0 - load.run / load.all);
@@ -101,9 +105,10 @@ impl HistoryWorkload {
             if due[next] >= halfway && erases.is_none() {
                 erases = Some(erases_of(drive));
             }
-            let Load { op, tenant, .. } = &self.loads[next];
-            let page = random.random_range(tenant.first..tenant.first + tenant.pages);
-            ask(drive, SimTime::from_ns(due[next] as u64), (*op, tag), (page, tenant.queue));
+            let Load { op, tenant, pages, .. } = &self.loads[next];
+            let end = tenant.first + tenant.pages - pages;
+            let pages = (random.random_range(tenant.first..=end), *pages);
+            ask(drive, SimTime::from_ns(due[next] as u64), (*op, tag), (pages, tenant.queue));
             due[next] += gaps[next];
             tag += 1;
         }
@@ -143,16 +148,18 @@ fn overwrites(writes: &[(f64, f64)], most: f64) -> f64 {
     low
 }
 
-/// Submits a request for a whole page at this time, or as soon as there is room.
-fn ask(drive: &mut Drive, at: SimTime, (op, tag): (Op, u64), (page, queue): (u32, u8)) {
+/// Submits a request for whole pages, the first and their number, at this time or as soon as there
+/// is room.
+fn ask(drive: &mut Drive, at: SimTime, (op, tag): (Op, u64), (pages, queue): ((u32, u32), u8)) {
     let mut done = Vec::new();
     drive.advance(at.max(drive.now()), &mut done);
     while !drive.has_room(queue) {
         let next = drive.next_event().expect("a drive with requests has events");
         drive.advance_once(next, &mut done);
     }
-    let sectors = drive.resolved().geometry().sectors_per_page();
-    let (lba, arrival) = (u64::from(page) * u64::from(sectors), drive.now());
+    let per_page = drive.resolved().geometry().sectors_per_page();
+    let (lba, sectors) = (u64::from(pages.0) * u64::from(per_page), pages.1 * per_page);
+    let arrival = drive.now();
     let request = Request { tag, arrival, op, lba, sectors, queue, hint: 0 };
     drive.submit(arrival, request).expect("a queue with room");
 }

@@ -11,7 +11,7 @@ use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
 
 /// The logical pages of one submission queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tenant {
     /// The first page.
     pub first: u32,
@@ -21,6 +21,14 @@ pub struct Tenant {
     pub queue: u8,
     /// How often the pages were accessed in the history of the start, if it has one.
     pub rate: Rate,
+    /// Pages of each write in the history.
+    pub write_pages: u32,
+}
+
+impl Default for Tenant {
+    fn default() -> Tenant {
+        Tenant { first: 0, pages: 0, queue: 0, rate: Rate::default(), write_pages: 1 }
+    }
 }
 
 /// A range of logical pages with one owner.
