@@ -196,7 +196,7 @@ RECORDING = [
     click.option(
         "--interval",
         metavar="TIME",
-        help="Set the length of an interval (default: about a hundredth of the run).",
+        help="Set the length of an interval (default: a run has 200 to 400 of them).",
     ),
     click.option(
         "--timeline",

@@ -45,9 +45,9 @@ pub struct DualPool {
     config: DualPoolConfig,
     pools: Pools,
     /// By plane, the wear of the most worn block.
-    most_worn: Vec<u32>,
+    max_wear: Vec<u32>,
     /// By plane, the wear of the least worn block that holds data.
-    least_worn: Vec<u32>,
+    min_wear: Vec<u32>,
     /// The job that ended last, until the leveler has examined its block. No state file needs it:
     /// the drive asks the leveler after each job.
     new: Option<EndedJob>,
@@ -79,8 +79,8 @@ impl Policy for DualPool {
         DualPool {
             config: config.clone(),
             pools: Pools::new(context.geometry.block_count()),
-            most_worn: vec![0; planes],
-            least_worn: vec![0; planes],
+            max_wear: vec![0; planes],
+            min_wear: vec![0; planes],
             new: None,
             freed: Vec::new(),
             across: 0,
@@ -99,8 +99,8 @@ impl Policy for DualPool {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let own = [
-            Column::new("most_worn", Per::Plane, &mut self.most_worn),
-            Column::new("least_worn", Per::Plane, &mut self.least_worn),
+            Column::new("max_wear", Per::Plane, &mut self.max_wear),
+            Column::new("min_wear", Per::Plane, &mut self.min_wear),
             Column::new("levels_across", Per::Drive, &mut self.across).up_to(1),
         ];
         self.pools.columns().into_iter().chain(own).collect()
@@ -127,14 +127,14 @@ impl DualPool {
                 }
             }
         }
-        (self.most_worn[plane.index()], self.least_worn[plane.index()]) = (most, least);
+        (self.max_wear[plane.index()], self.min_wear[plane.index()]) = (most, least);
     }
 
     /// Updates the wear of the plane of a freed block, and the spread of wear over the drive.
     fn update(&mut self, blocks: &BlockTable, ended: &EndedJob) {
         let freed = ended.job.block;
         if self.pools.begin(blocks) {
-            let planes = (0..self.most_worn.len() as u32).map(PlaneId);
+            let planes = (0..self.max_wear.len() as u32).map(PlaneId);
             planes.for_each(|plane| self.update_plane(blocks, plane));
         }
         if ended.own && ended.job.cause == Cause::Wl {
@@ -144,8 +144,8 @@ impl DualPool {
         }
         let plane = blocks.plane_of(freed);
         self.update_plane(blocks, plane);
-        let most = self.most_worn.iter().copied().max().unwrap_or(0);
-        let least = self.least_worn.iter().copied().min().unwrap_or(0);
+        let most = self.max_wear.iter().copied().max().unwrap_or(0);
+        let least = self.min_wear.iter().copied().min().unwrap_or(0);
         self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
     }
 
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_priority_the_data_of_the_least_worn_cold_block_moves_beyond_the_threshold() {
+    fn within_a_priority_the_data_of_the_min_wear_cold_block_moves_beyond_the_threshold() {
         let of =
             |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
         assert_eq!(first_job(of(130)), None);

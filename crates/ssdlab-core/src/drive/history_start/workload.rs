@@ -79,8 +79,8 @@ impl HistoryWorkload {
     }
 
     /// Runs a drive through the history. Tenants write and read at equal intervals, each time one
-    /// or more pages of their own from a random page on. At the end, the drive is idle and its buffer clean. Returns
-    /// the erases of each block at [`HistoryWorkload::halfway`].
+    /// or more pages of their own from a random page on. At the end, the drive is idle and its
+    /// buffer clean. Returns the erases of each block at [`HistoryWorkload::halfway`].
     pub(crate) fn run(&self, drive: &mut Drive) -> Vec<u32> {
         let mut random = rng::stream(drive.resolved().seed, "start.history");
         let time_scale = drive.resolved().config.flash.time_scale;
