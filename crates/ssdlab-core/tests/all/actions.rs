@@ -254,6 +254,30 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
     assert!(event.starts_with(&format!("JobDropped(Job {{ block: {block:?}")), "{event}");
 }
 
+#[test]
+fn the_owner_of_a_relocation_in_any_slot_learns_that_it_has_ended() {
+    let mut rig = Rig::new(&[
+        "geometry = { blocks = 96, pages = 16 }",
+        "ftl.overprovisioning = 0.3",
+        "start = { fill = 0.9, invalid = 0.2 }",
+    ]);
+    rig.drive.record_events(EventMask::JOB_ENDED);
+    let (block, valid) = full(&mut rig);
+    rig.drive.ask(Action::Relocate(Job::new(block, Cause::Refresh, Writer::Gc)));
+    rig.finish();
+    let [own] = &rig.drive.take_events()[..] else { panic!("one job") };
+    assert!(own.contains(&format!("block: {block:?}")) && own.contains("own: true"), "{own}");
+    assert!(own.contains(&format!("moved: {valid}")), "{own}");
+    // Jobs of others are not its own.
+    for page in 0..2000 {
+        rig.wait_below(4).expect("a drive that goes on");
+        rig.pages(Op::Write, page % 900, 1);
+    }
+    rig.finish();
+    let others = rig.drive.take_events();
+    assert!(!others.is_empty() && others.iter().all(|event| event.contains("own: false")));
+}
+
 fn move_to_best(lpn: Lpn) -> Action {
     Action::MigratePage { lpn, class: BlockClass(0), stream: None }
 }

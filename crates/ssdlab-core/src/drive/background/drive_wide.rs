@@ -9,7 +9,7 @@ use super::Background;
 use super::jobs::Running;
 use crate::account::Priority;
 use crate::drive::machine::Machine;
-use crate::drive::machine::policies::{BackgroundAt, Listener};
+use crate::drive::machine::policies::Listener;
 use crate::flash::TxnId;
 use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{
@@ -310,11 +310,7 @@ impl Background {
     ///
     /// No job starts while the jobs of a policy mix classes: a relocation would give those blocks
     /// back.
-    fn next_waiting(
-        &mut self,
-        machine: &mut Machine,
-        plane: PlaneId,
-    ) -> Option<(BackgroundAt, Job)> {
+    fn next_waiting(&mut self, machine: &mut Machine, plane: PlaneId) -> Option<(Listener, Job)> {
         let is_as_it_was = |machine: &Machine, waiting: &Waiting| {
             let (blocks, block) = (&machine.ftl.blocks, waiting.job.block);
             blocks.erases(block) == waiting.erases && blocks.state(block) == BlockState::Closed
@@ -343,7 +339,7 @@ impl Background {
             let owner = policy.map(|at| &mut machine.policies.background[usize::from(at)]);
             if owner.is_none_or(|owner| owner.may_start(pages)) {
                 self.drive_wide.take(plane, at);
-                return Some((policy, job));
+                return Some((waiting.owner, job));
             }
             if !self.drive_wide.has_others(waiting.owner) {
                 return None;
@@ -360,9 +356,9 @@ impl Background {
         }
         for plane in (0..machine.geometry.plane_count()).map(PlaneId) {
             if !machine.collecting[plane.index()]
-                && let Some((policy, job)) = self.next_waiting(machine, plane)
+                && let Some((owner, job)) = self.next_waiting(machine, plane)
             {
-                self.begin_job(machine, plane, policy, job);
+                self.begin_job(machine, plane, owner, job);
             }
         }
     }
@@ -387,7 +383,7 @@ impl Background {
                 let job = machine.policies.background[at].drive_job(&view);
                 let Some(job) = job.filter(|job| machine.ftl.may_empty(job.block)) else { break };
                 let plane = machine.geometry.plane_of(job.block);
-                self.begin_job(machine, plane, Some(at as u8), job);
+                self.begin_job(machine, plane, Listener::Background(at as u8), job);
             }
         }
         let across = machine.policies.across_classes();
@@ -396,7 +392,7 @@ impl Background {
 
     /// Publishes that a job has ended.
     pub(super) fn publish_ended_job(&mut self, machine: &mut Machine, ended: &Running) {
-        let Running { job, moved, took, policy: owner, .. } = *ended;
+        let Running { job, moved, took, owner, .. } = *ended;
         self.drive_wide.ends(&job);
         let ended = EndedJob { job, moved, took, own: false, waiting: 0 };
         let waiting = |listener| self.drive_wide.pages_of(listener);
@@ -442,12 +438,12 @@ impl Background {
         let mut policies = (0..).zip(&mut machine.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
-            Some((Some(at), job?))
+            Some((Listener::Background(at), job?))
         });
-        let Some((policy, job)) = job.or_else(|| self.next_waiting(machine, plane)) else {
+        let Some((owner, job)) = job.or_else(|| self.next_waiting(machine, plane)) else {
             return;
         };
-        self.begin_job(machine, plane, policy, job);
+        self.begin_job(machine, plane, owner, job);
     }
 
     /// Handles the opening of a block for this page: its subpool may run short.

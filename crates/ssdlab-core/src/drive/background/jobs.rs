@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 use super::Background;
 use crate::account::{Cause, OpKind};
 use crate::drive::machine::Machine;
-use crate::drive::machine::policies::BackgroundAt;
+use crate::drive::machine::policies::Listener;
 use crate::flash::{NewTxn, Owner, Rank, Txn, TxnId};
 use crate::ftl::Writer;
 use crate::policy::background::Job;
@@ -25,8 +25,8 @@ pub(in crate::drive) struct Running {
     prefetched: u16,
     /// The source of the page that is moving.
     pub(in crate::drive) from: Ppn,
-    /// The background policy that requested the job.
-    pub(in crate::drive) policy: BackgroundAt,
+    /// The policy or component that requested the job.
+    pub(in crate::drive) owner: Listener,
     /// Number of pages moved so far, and the block that took the last of them.
     pub(in crate::drive) moved: u32,
     pub(in crate::drive) took: Option<BlockId>,
@@ -101,7 +101,7 @@ impl Background {
         &mut self,
         machine: &mut Machine,
         plane: PlaneId,
-        policy: BackgroundAt,
+        owner: Listener,
         job: Job,
     ) {
         debug_assert!(machine.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
@@ -110,7 +110,7 @@ impl Background {
             job,
             cursor: 0,
             from: Ppn(0),
-            policy,
+            owner,
             moved: 0,
             took: None,
             prefetched: 0,

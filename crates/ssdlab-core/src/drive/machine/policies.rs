@@ -21,9 +21,6 @@ use ssdlab_schemes::{
     AnySuspend,
 };
 
-/// A background policy's place in the list; `None` for a policy of another slot.
-pub(in crate::drive) type BackgroundAt = Option<u8>;
-
 /// The policies of the config.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Policies {
@@ -82,7 +79,7 @@ pub(in crate::drive) enum Listener {
 
 impl Listener {
     /// Returns the place in the list of background policies, if the listener is one.
-    pub(in crate::drive) fn background(self) -> BackgroundAt {
+    pub(in crate::drive) fn background(self) -> Option<u8> {
         match self {
             Listener::Background(at) => Some(at),
             _ => None,
@@ -298,13 +295,13 @@ impl Policies {
         &mut self,
         now: SimTime,
         ended: EndedJob,
-        owner: BackgroundAt,
+        owner: Listener,
         waiting: impl Fn(Listener) -> u64,
     ) {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
-            let own = owner.is_some() && listener.background() == owner;
+            let own = listener == owner;
             let waiting = waiting(listener);
             self.notify(now, listener, &Event::JobEnded(EndedJob { own, waiting, ..ended }));
         }
