@@ -123,6 +123,9 @@ macro_rules! background {
         }
 
         impl BackgroundChoice {
+            /// The names of the sections.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
+
             /// Returns the policies for a drive with this share of the planes
             /// ([`BackgroundPolicy::for_part`]).
             #[must_use]

@@ -7,6 +7,10 @@ use std::sync::Arc;
 use ssdlab_base::rng;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::BlockId;
+use ssdlab_schemes::{
+    BackgroundChoice, EvictionChoice, PlacementChoice, ProgramModeChoice, ReadStartChoice,
+    SchedulerChoice, SuspendChoice,
+};
 
 use crate::support::{Rig, SPP, config};
 
@@ -17,6 +21,8 @@ const FULL: &str = "start = { fill = 0.6, pe_cycles = 2000, pe_spread = 15 }";
 const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
 const RETRIES: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
      retention = { errors = 17.0, worn_errors = 10.0 }, spread = { quality = 0.06, wear = 0.05 } }";
+const MODES: &str = "timing.program_modes = [{ name = \"normal\", transfer = \"80us\" }, \
+     { name = \"boosted\", transfer = \"40us\" }, { name = \"reduced\", transfer = \"100us\" }]";
 const BUFFER: &str = "buffer = { size = \"16KiB\", latency = \"1us\" }";
 
 /// Drives with policies that learn, those of each scheme included.
@@ -60,7 +66,26 @@ const DRIVES: &[&[&str]] = &[
         "host.queues = 3",
         "scheduler = \"strict_priority\"",
     ],
-    &[BUFFER, "metadata.page_hotness.buffer.initial = \"none\"", "placement = [\"hotness\"]"],
+    &[
+        BUFFER,
+        MODES,
+        "metadata.page_hotness.buffer.initial = \"none\"",
+        "placement = [\"hotness\"]",
+        "program_mode = [\"per_hotness\"]",
+    ],
+    &[MODES, "program_mode = [{ fixed = { mode = \"boosted\" } }]"],
+    &[
+        LEVELS,
+        MODES,
+        "metadata.block_class.factory = {}",
+        "placement = [\"small_to_strong\"]",
+        "program_mode = [{ per_class = { modes = [\"boosted\"] } }]",
+    ],
+    &[
+        LEVELS,
+        "metadata.block_class = { factory = { shares = [0.2, 0.3] } }",
+        "placement = [{ oracle_hotness = { by = \"reads\" } }]",
+    ],
     &[BUFFER, "eviction = \"pt_lru\""],
     &["background = { static_wear_leveling = true, gc = { victim = \"random\" } }"],
 ];
@@ -137,30 +162,73 @@ fn submit(rig: &mut Rig, numbers: Range<u64>) {
     rig.finish();
 }
 
+/// Adds the places of the components and policies whose state requests change, and of those that
+/// another drive does not continue with the same state.
+fn carry(sets: &[&str], changed: &mut BTreeSet<String>, lost: &mut BTreeSet<String>) {
+    let sets = [&[SHAPE, ROOM, FULL], sets].concat();
+    let fresh = Rig::new(&sets).drive.policy_states();
+    let mut before = used(&sets).drive;
+    let media = before.clone().media().expect("a drive at rest");
+    let resolved = Resolved::new(&config(&sets), 1).expect("a valid drive");
+    let mut after = Drive::with_media(Arc::new(resolved), media).expect("the same drive");
+    let states = fresh.iter().zip(before.policy_states()).zip(after.policy_states());
+    for (((place, fresh), (_, before)), (_, after)) in states {
+        if *fresh != before {
+            changed.insert(place.clone());
+        }
+        if before != after {
+            lost.insert(place.clone());
+        }
+    }
+}
+
 #[test]
 fn columns_of_components_and_policies_are_carried_to_another_drive() {
     let mut changed = BTreeSet::new();
     let mut lost = BTreeSet::new();
-    for sets in DRIVES {
-        let sets = [&[SHAPE, ROOM, FULL], *sets].concat();
-        let fresh = Rig::new(&sets).drive.policy_states();
-        let mut before = used(&sets).drive;
-        let media = before.clone().media().expect("a drive at rest");
-        let resolved = Resolved::new(&config(&sets), 1).expect("a valid drive");
-        let mut after = Drive::with_media(Arc::new(resolved), media).expect("the same drive");
-        let states = fresh.iter().zip(before.policy_states()).zip(after.policy_states());
-        for (((place, fresh), (_, before)), (_, after)) in states {
-            if *fresh != before {
-                changed.insert(place.clone());
-            }
-            if before != after {
-                lost.insert(place.clone());
-            }
-        }
-    }
+    DRIVES.iter().for_each(|sets| carry(sets, &mut changed, &mut lost));
     let set = |places: &[&str]| places.iter().map(|place| (*place).to_owned()).collect();
     assert_eq!(changed, set(STATEFUL));
     assert_eq!(lost, set(&BEGIN_ANEW.iter().map(|(place, _)| *place).collect::<Vec<_>>()));
+}
+
+/// Policies that need settings of their own stand in the drives above. Any other is tried alone,
+/// so that a new one is, too.
+#[test]
+fn each_policy_declares_all_of_its_state() {
+    let mut not_tried = BTreeSet::new();
+    let mut lost = BTreeSet::new();
+    for (slot, names) in [
+        ("scheduler", SchedulerChoice::NAMES),
+        ("placement", PlacementChoice::NAMES),
+        ("program_mode", ProgramModeChoice::NAMES),
+        ("read_start", ReadStartChoice::NAMES),
+        ("suspend", SuspendChoice::NAMES),
+        ("eviction", EvictionChoice::NAMES),
+        ("background", BackgroundChoice::NAMES),
+    ] {
+        let all = || DRIVES.iter().chain(ALSO).flat_map(|sets| *sets);
+        for name in names.iter().filter(|name| !all().any(|set| set.contains(**name))) {
+            let alone = match slot {
+                "placement" | "program_mode" => format!("{slot} = [\"{name}\"]"),
+                "background" => format!("background.{name} = true"),
+                _ => format!("{slot} = \"{name}\""),
+            };
+            let sets = [&alone[..], LEVELS, BUFFER, "host.queues = 2"];
+            let works = |sets: &[&str]| {
+                Resolved::new(&config(&[&[SHAPE, ROOM, FULL], sets].concat()), 1).is_ok()
+            };
+            let relaxed = "ftl.page_order = \"relaxed\"";
+            match [&sets[..], &[&alone, relaxed, BUFFER]].into_iter().find(|sets| works(sets)) {
+                Some(sets) => carry(sets, &mut BTreeSet::new(), &mut lost),
+                None => drop(not_tried.insert(*name)),
+            }
+        }
+    }
+    assert_eq!(not_tried, BTreeSet::new(), "they need a drive above");
+    // The buffer begins empty.
+    lost.retain(|place| !place.starts_with("eviction/"));
+    assert_eq!(lost, BTreeSet::new());
 }
 
 #[test]

@@ -184,3 +184,18 @@ fn with_one_queue_by_queue_is_the_drive_without_it() {
     let one = "placement = [{ by_queue = { queues = 1 } }]";
     assert_eq!(digest(&[ROOM, STEADY, one]), digest(&[ROOM, STEADY]));
 }
+
+#[test]
+fn a_page_that_is_put_on_the_flash_before_the_run_teaches_no_policy() {
+    for sets in [&[ROOM, SEPBIT][..], &[ROOM, BY_QUEUE, "host.queues = 3"]] {
+        let mut rig = Rig::new(sets);
+        let before = rig.drive.policy_states();
+        let mut prefill = rig.drive.prefill();
+        assert!((0..300).all(|page| rig.drive.prefill_page(&mut prefill, page)));
+        let after = rig.drive.policy_states();
+        let blocks = |place: &str| place.starts_with("metadata") || place.starts_with("background");
+        for ((place, before), (_, after)) in before.iter().zip(&after) {
+            assert!(before == after || blocks(place), "{place}: {before} {after}");
+        }
+    }
+}

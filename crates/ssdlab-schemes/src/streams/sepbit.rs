@@ -102,7 +102,8 @@ impl Policy for SepBit {
     }
 
     fn events(&self) -> EventMask {
-        EventMask::BLOCK_OPENED.and(EventMask::BLOCK_COLLECTED).and(EventMask::PAGE_TRIMMED)
+        let blocks = EventMask::BLOCK_OPENED.and(EventMask::BLOCK_COLLECTED);
+        blocks.and(EventMask::PAGE_PROGRAMMED).and(EventMask::PAGE_TRIMMED)
     }
 
     fn on_event(&mut self, event: &Event, _: &mut EventContext) {
@@ -114,6 +115,10 @@ impl Policy for SepBit {
                 self.opened[opened.block.index()] = self.now;
             }
             Event::BlockCollected(block) => self.collect(block),
+            Event::PageProgrammed(page) if by_host(page.cause) => {
+                self.written[page.lpn.index()] = self.now;
+                self.now = self.now.saturating_add(1);
+            }
             Event::PageTrimmed(lpn) => self.written[lpn.index()] = NEVER,
             _ => {}
         }
@@ -132,6 +137,12 @@ impl Policy for SepBit {
             Column::new("blocks_collected", Per::Drive, blocks).up_to(window),
         ]
     }
+}
+
+/// Returns whether a page that is written for this cause counts as written by the host. The map's
+/// own pages are written as often as the host's pages that cause it.
+fn by_host(cause: Cause) -> bool {
+    matches!(cause, Cause::Host | Cause::Rmw | Cause::Mapping)
 }
 
 impl SepBit {
@@ -162,11 +173,8 @@ impl SepBit {
     }
 
     /// Returns the stream of a page that the host writes.
-    fn write(&mut self, page: &PageView) -> StreamId {
-        let age = self.age(page);
-        self.written[page.lpn.index()] = self.now;
-        self.now = self.now.saturating_add(1);
-        let is_short = !self.config.host || age < self.lifespan;
+    fn write(&self, page: &PageView) -> StreamId {
+        let is_short = !self.config.host || self.age(page) < self.lifespan;
         if is_short { SHORT } else { LONG }
     }
 
@@ -205,21 +213,17 @@ impl PlacementPolicy for SepBit {
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 
     fn fill_page(&mut self, page: &PageView, hint: &mut PlacementHint) {
-        let stream = match page.cause {
-            // The map's own pages are written as often as the host's pages that cause it.
-            Cause::Host | Cause::Rmw | Cause::Mapping => self.write(page),
-            _ => self.moved(page),
-        };
+        let stream = if by_host(page.cause) { self.write(page) } else { self.moved(page) };
         hint.stream.get_or_insert(stream);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_nand::Lpn;
+    use ssdlab_nand::{Lpn, PageInBlock};
 
     use super::*;
-    use ssdlab_policy::event::BlockOpened;
+    use ssdlab_policy::event::{BlockOpened, Programmed};
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
 
@@ -238,8 +242,16 @@ mod tests {
         hint.stream.expect("a stream for each page").0
     }
 
+    /// Writes a page; returns its stream.
     fn write(policy: &mut SepBit, lpn: u32) -> u8 {
-        of(policy, lpn, Cause::Host, None)
+        let stream = of(policy, lpn, Cause::Host, None);
+        program(policy, lpn, Cause::Host);
+        stream
+    }
+
+    fn program(policy: &mut SepBit, lpn: u32, cause: Cause) {
+        let (lpn, block, page) = (Lpn(lpn), BlockId(0), PageInBlock(0));
+        publish(policy, &Event::PageProgrammed(&Programmed { lpn, block, page, cause }));
     }
 
     /// Opens a block of class 1, and collects it after this number of host writes.
@@ -296,6 +308,17 @@ mod tests {
                     == [3, 4, 5][(age >= 8) as usize + (age >= 32) as usize])
         );
         assert_eq!(of(&mut policy, 2, Cause::Gc, None), 5, "of which no write is known");
+    }
+
+    #[test]
+    fn the_clock_counts_pages_that_were_programmed_for_the_host() {
+        let mut policy = sepbit(SepBitConfig::default());
+        of(&mut policy, 1, Cause::Host, None);
+        assert_eq!((policy.now, policy.written[1]), (1, NEVER), "a choice teaches nothing");
+        for cause in [Cause::Host, Cause::Rmw, Cause::Mapping, Cause::Gc, Cause::Wl] {
+            program(&mut policy, 1, cause);
+        }
+        assert_eq!((policy.now, policy.written[1]), (4, 3));
     }
 
     #[test]
