@@ -84,7 +84,7 @@ impl Voltages {
     }
 
     /// Returns the middle of each boundary, before any loss of charge.
-    pub fn middles(&self) -> Vec<f64> {
+    pub(crate) fn middles(&self) -> Vec<f64> {
         self.boundaries().iter().map(|&below| below as f64 + 0.5).collect()
     }
 

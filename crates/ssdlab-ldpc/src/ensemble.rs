@@ -47,7 +47,7 @@ const FALLS: f64 = 1.0 - 1e-4;
 const MAX_ITERATIONS: u32 = 5_000;
 
 /// Iterates a share of errors. Returns whether it falls below [`WON`].
-pub fn wins(mut next: impl FnMut() -> f64) -> bool {
+pub(crate) fn wins(mut next: impl FnMut() -> f64) -> bool {
     let (mut least, mut since) = (1.0, 0);
     for _ in 0..MAX_ITERATIONS {
         let now = next();

@@ -17,7 +17,7 @@ const MAX_INPUT: u8 = 32;
 const MAX_SUM: i32 = 127;
 
 /// Returns a channel's ratio as the decoder receives it.
-pub fn quantized(ratio: f64) -> i8 {
+pub(crate) fn quantized(ratio: f64) -> i8 {
     let most = f64::from(MAX_CHANNEL_VALUE);
     (ratio * STEPS).round().clamp(-most, most) as i8
 }

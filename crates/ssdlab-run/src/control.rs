@@ -27,7 +27,7 @@ impl Progress {
     }
 
     /// Records the progress of the writes before the run, as a share of one capacity.
-    pub fn preparing(&self, share: f64) {
+    pub(crate) fn preparing(&self, share: f64) {
         self.share.store((share * 1e6) as u64 | PREPARING, Ordering::Relaxed);
     }
 

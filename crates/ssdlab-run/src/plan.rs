@@ -116,7 +116,7 @@ pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> 
 
 impl Plan {
     /// Returns the scheme's name.
-    pub fn scheme_name(&self) -> &str {
+    pub(crate) fn scheme_name(&self) -> &str {
         if self.scheme.is_empty() { "conventional" } else { &self.scheme }
     }
 

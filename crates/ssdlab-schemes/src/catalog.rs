@@ -135,13 +135,14 @@ macro_rules! schemes {
 }
 
 /// The schemes that consist of one policy each.
-const ALONE: [&[Entry]; 6] = [
+const ALONE: [&[Entry]; 7] = [
     crate::SCHEDULERS,
     crate::PLACEMENTS,
     crate::PROGRAM_MODES,
     crate::READ_STARTS,
     crate::SUSPENDS,
     crate::EVICTIONS,
+    crate::BACKGROUNDS,
 ];
 
 const COUNT: usize = {

@@ -164,7 +164,7 @@ slot! { $ each_eviction
     } default lru, schemes EVICTIONS from "eviction = \"", "\"\n"
 }
 
-background! { $ each_background
+background! { $ each_background, schemes BACKGROUNDS
     /// Static wear leveling. Off by default.
     static_wear_leveling => StaticWearLeveling in ssdlab_policy::background, off,
     /// Garbage collection. On by default.

@@ -106,8 +106,22 @@ macro_rules! slot {
 
 /// Declares the background policies: a config section for each, and the list of those that are on.
 macro_rules! background {
-    ($d:tt $each:ident $($(#[doc = $note:literal])* $name:ident => $Policy:ident in $($place:ident)::+, $on:ident),+ $(,)?) => {
+    (
+        $d:tt $each:ident, schemes $SCHEMES:ident
+        $(
+            $(#[doc = $note:literal])*
+            $name:ident => $Policy:ident in $($place:ident)::+, $on:ident $(as $scheme:literal: $summary:literal)?
+        ),+ $(,)?
+    ) => {
         $(use $($place)::+::$Policy;)+
+
+        /// The schemes that consist of one background policy.
+        pub(crate) const $SCHEMES: &[Entry] = &[$($(Entry {
+            name: $scheme,
+            summary: $summary,
+            toml: concat!("background.", stringify!($name), " = true\n"),
+            over: None,
+        },)?)+];
 
         /// The background policies, each by its name.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

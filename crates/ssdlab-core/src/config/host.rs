@@ -46,7 +46,7 @@ impl Default for HostConfig {
 
 impl HostConfig {
     /// Returns whether a later write of a page supersedes an earlier one.
-    pub fn supersedes(&self) -> bool {
+    pub(crate) fn supersedes(&self) -> bool {
         self.same_page == Some(SamePage::Superseding)
     }
 }

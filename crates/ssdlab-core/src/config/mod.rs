@@ -17,7 +17,8 @@ pub use renamed::RENAMED;
 pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
 pub use sample::SampleSize;
-pub use space::{RESERVE_BLOCKS, is_bad, spare_blocks, usable_blocks};
+pub(crate) use space::usable_blocks;
+pub use space::{RESERVE_BLOCKS, is_bad, spare_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 pub use ssdlab_schemes::catalog;
 pub use start::{

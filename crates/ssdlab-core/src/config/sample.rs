@@ -35,7 +35,7 @@ const ROUNDS: u32 = 3;
 
 impl Resolved {
     /// Returns the free blocks of a plane that the background policies keep.
-    pub fn free_blocks_of_plane(&self) -> f64 {
+    pub(crate) fn free_blocks_of_plane(&self) -> f64 {
         let policies = AnyBackground::build(&self.config.background, &self.policy_context());
         let most = |of: &dyn Fn(&AnyBackground) -> u32| policies.iter().map(of).max().unwrap_or(0);
         let own = most(&|policy| policy.needs().free_page_target);
@@ -54,7 +54,7 @@ impl Resolved {
     /// Returns the parts of the history that the start depends on, besides its section of the
     /// config: the drive's config meanwhile, and the free blocks of a plane. `None` without a
     /// history.
-    pub fn history_config(&self) -> Option<(DriveConfig, f64)> {
+    pub(crate) fn history_config(&self) -> Option<(DriveConfig, f64)> {
         let drive = || history_drive(&self.config, self.geometry(), 1.0);
         self.history().map(|_| (drive(), self.free_blocks_of_plane()))
     }

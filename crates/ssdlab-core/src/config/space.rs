@@ -16,7 +16,7 @@ pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
     /// Returns whether data of the start belongs to no priority, in blocks of its own.
-    pub fn has_unowned(&self) -> bool {
+    pub(crate) fn has_unowned(&self) -> bool {
         self.config.has_unowned()
     }
 
@@ -26,7 +26,7 @@ impl Resolved {
     }
 
     /// Returns the number of classes of blocks, with that of the data that no priority owns.
-    pub fn classes_of_blocks(&self) -> usize {
+    pub(crate) fn classes_of_blocks(&self) -> usize {
         self.classes.count + usize::from(self.has_unowned())
     }
 
@@ -66,7 +66,7 @@ impl DriveConfig {
 
     /// Returns the placement chain as it takes part in drawing a start. It does if it chooses among
     /// streams, which decide which blocks are open; otherwise the list is empty.
-    pub fn drawn_placement(&self) -> &[PlacementChoice] {
+    pub(crate) fn drawn_placement(&self) -> &[PlacementChoice] {
         if self.streams().count > 1 { &self.placement } else { &[] }
     }
 }
@@ -93,7 +93,7 @@ pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
 }
 
 /// Returns the mean number of good blocks of a plane.
-pub fn usable_blocks(config: &DriveConfig) -> u32 {
+pub(crate) fn usable_blocks(config: &DriveConfig) -> u32 {
     let good = 1.0 - config.ftl.bad_blocks.get();
     (f64::from(config.geometry.blocks) * good).round() as u32
 }

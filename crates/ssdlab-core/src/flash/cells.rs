@@ -129,7 +129,7 @@ impl Cells {
     }
 
     /// Assigns the cells to this drive's chip, if they were drawn for a drive with an equal start.
-    pub fn are_of(&mut self, chip: &Chip) {
+    pub(crate) fn are_of(&mut self, chip: &Chip) {
         self.chip = chip.clone();
     }
 
@@ -215,7 +215,7 @@ impl Cells {
     }
 
     /// Counts a page that was read for the host.
-    pub fn count_read(&mut self, txn: &Txn) {
+    pub(crate) fn count_read(&mut self, txn: &Txn) {
         self.read[txn.program_mode.index()] += 1;
     }
 
@@ -230,7 +230,13 @@ impl Cells {
 
     /// Sets the start state of a block: its wear, the mean time between its erases and, if it holds
     /// data, the age of the data.
-    pub fn set_start(&mut self, block: BlockId, wear: u32, dwell: Nanos, age: Option<Nanos>) {
+    pub(crate) fn set_start(
+        &mut self,
+        block: BlockId,
+        wear: u32,
+        dwell: Nanos,
+        age: Option<Nanos>,
+    ) {
         if self.chip.is_flat() {
             return;
         }
@@ -242,7 +248,7 @@ impl Cells {
     }
 
     /// Sets the age of a block's data at the start.
-    pub fn set_age(&mut self, block: BlockId, age: Nanos) {
+    pub(crate) fn set_age(&mut self, block: BlockId, age: Nanos) {
         self.facts.blocks[block.index()].born = CellTime::from_ns(-(age.as_ns() as i64));
         self.hold_normal(block.index());
     }
@@ -410,14 +416,14 @@ impl Cells {
     }
 
     /// Sets the mode in which a page was programmed before the run.
-    pub fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
+    pub(crate) fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
             *class = program_mode.0;
         }
     }
 
     /// Marks the modes of all pages as unknown.
-    pub fn forget_voltages(&mut self) {
+    pub(crate) fn forget_voltages(&mut self) {
         self.facts.program_mode.fill(UNKNOWN);
     }
 

@@ -72,7 +72,7 @@ impl Census {
 
     /// Returns whether a transaction holds its logical page: it no longer waits for its turn on the
     /// page.
-    pub fn holds_page(&self, id: TxnId) -> bool {
+    pub(crate) fn holds_page(&self, id: TxnId) -> bool {
         self.place[id.0 as usize].is_some_and(|place| {
             [Census::HELD, Census::COMING, Census::MAPPING].contains(&place)
                 || FLASH.contains(&place)
@@ -80,12 +80,12 @@ impl Census {
     }
 
     /// Returns whether an array unit serves a transaction or has suspended it.
-    pub fn is_served(&self, id: TxnId) -> bool {
+    pub(crate) fn is_served(&self, id: TxnId) -> bool {
         matches!(self.place[id.0 as usize], Some(UNIT | "the suspended operations"))
     }
 
     /// Returns the transactions in progress.
-    pub fn ids(&self) -> impl Iterator<Item = TxnId> + '_ {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TxnId> + '_ {
         let ids = (0..).map(TxnId).zip(&self.live);
         ids.filter(|(_, live)| **live).map(|(id, _)| id)
     }

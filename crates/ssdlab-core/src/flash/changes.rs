@@ -16,12 +16,12 @@ impl Txns {
     }
 
     /// Records that a transaction waited for another one, or for the scheduler.
-    pub fn note_held_up(&mut self, id: TxnId) {
+    pub(crate) fn note_held_up(&mut self, id: TxnId) {
         self.get_mut(id).was_held_up = true;
     }
 
     /// Makes a transaction work for another part of the drive.
-    pub fn change_owner(&mut self, id: TxnId, owner: Owner) {
+    pub(crate) fn change_owner(&mut self, id: TxnId, owner: Owner) {
         self.get_mut(id).owner = owner;
     }
 
@@ -38,41 +38,41 @@ impl Txns {
 
     /// Gives a read the physical page that the map has. Its age is known from the table of pages.
     #[inline]
-    pub fn locate_mapped(&mut self, id: TxnId, ppn: Ppn) {
+    pub(crate) fn locate_mapped(&mut self, id: TxnId, ppn: Ppn) {
         let txn = self.get_mut(id);
         (txn.ppn, txn.age) = (ppn, None);
     }
 
     /// Gives a read the page of data that was written before the run and that no table records,
     /// with the data's age at the start and its program mode.
-    pub fn locate_unwritten(&mut self, id: TxnId, ppn: Ppn, age: Nanos, mode: ProgramMode) {
+    pub(crate) fn locate_unwritten(&mut self, id: TxnId, ppn: Ppn, age: Nanos, mode: ProgramMode) {
         let txn = self.get_mut(id);
         (txn.ppn, txn.age, txn.unwritten_mode) = (ppn, Some(age), mode);
     }
 
     /// Sets the level of a read's next attempt.
-    pub fn set_level(&mut self, id: TxnId, level: Level) {
+    pub(crate) fn set_level(&mut self, id: TxnId, level: Level) {
         self.get_mut(id).level = level;
     }
 
     /// Sets the level that a read senses ahead.
-    pub fn set_pipelined_level(&mut self, id: TxnId, level: Level) {
+    pub(crate) fn set_pipelined_level(&mut self, id: TxnId, level: Level) {
         self.get_mut(id).pipelined_level = level;
     }
 
     /// Gives a program another hint.
     #[inline]
-    pub fn set_hint(&mut self, id: TxnId, hint: PlacementHint) {
+    pub(crate) fn set_hint(&mut self, id: TxnId, hint: PlacementHint) {
         self.get_mut(id).hint = hint;
     }
 
     /// Gives the hint of a program to its policies, which fill in its fields.
-    pub fn hint_mut(&mut self, id: TxnId) -> &mut PlacementHint {
+    pub(crate) fn hint_mut(&mut self, id: TxnId) -> &mut PlacementHint {
         &mut self.get_mut(id).hint
     }
 
     /// Adds the sectors of a later write to a write of the same page.
-    pub fn add_sectors(&mut self, id: TxnId, mask: u64) {
+    pub(crate) fn add_sectors(&mut self, id: TxnId, mask: u64) {
         let txn = self.get_mut(id);
         txn.mask |= mask;
         // A write that reads the rest of its page first counts the sectors of that read until then.
@@ -82,7 +82,7 @@ impl Txns {
     }
 
     /// Makes a write read the rest of its page first: the sectors in `rest`.
-    pub fn read_rest_first(&mut self, id: TxnId, rest: u64) {
+    pub(crate) fn read_rest_first(&mut self, id: TxnId, rest: u64) {
         let txn = self.get_mut(id);
         txn.sectors = rest.count_ones() as u16;
         txn.read_first = true;
@@ -93,7 +93,7 @@ impl Txns {
     }
 
     /// Turns a write that has read the rest of its page into its program, which covers `page`, too.
-    pub fn program_with_rest(&mut self, id: TxnId, page: u64) {
+    pub(crate) fn program_with_rest(&mut self, id: TxnId, page: u64) {
         let txn = self.get_mut(id);
         txn.read_first = false;
         txn.kind = OpKind::Program;
@@ -111,14 +111,14 @@ impl Txns {
     /// Turns the read of a copy into its program. The failed attempts of the read do not concern
     /// the program.
     #[inline]
-    pub fn program_copy(&mut self, id: TxnId) {
+    pub(crate) fn program_copy(&mut self, id: TxnId) {
         let txn = self.get_mut(id);
         (txn.kind, txn.failed) = (OpKind::Program, 0);
     }
 
     /// Makes a job's transaction read the next page of its block.
     #[inline]
-    pub fn read_next(&mut self, id: TxnId, (lpn, ppn): (Lpn, Ppn)) {
+    pub(crate) fn read_next(&mut self, id: TxnId, (lpn, ppn): (Lpn, Ppn)) {
         let txn = self.get_mut(id);
         (txn.kind, txn.lpn, txn.ppn) = (OpKind::Read, lpn, ppn);
         (txn.failed, txn.level) = (0, Level::FIRST);
@@ -133,7 +133,7 @@ impl Txns {
 
     /// Counts a transaction's time from now on.
     #[inline]
-    pub fn count_from(&mut self, id: TxnId, now: SimTime) {
+    pub(crate) fn count_from(&mut self, id: TxnId, now: SimTime) {
         self.get_mut(id).since = now;
     }
 }

@@ -7,13 +7,13 @@ use super::{Flash, Rank, TxnId};
 
 impl Flash {
     /// Assigns a transaction the next arrival number.
-    pub fn assign_seq(&mut self, id: TxnId) {
+    pub(crate) fn assign_seq(&mut self, id: TxnId) {
         self.queues.assign_seq(self.txns.get_mut(id));
     }
 
     /// Assigns a transaction the arrival number of another; from now on transactions may share
     /// theirs.
-    pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
+    pub(crate) fn inherit_seq(&mut self, id: TxnId, seq: u64) {
         self.queues.inherit_seq(self.txns.get_mut(id), seq);
     }
 
@@ -27,7 +27,7 @@ impl Flash {
 
     /// Returns a transaction to its queue, before all that arrived later.
     #[inline(always)]
-    pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
+    pub(crate) fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
         self.txns.get_mut(id).sibling = TxnId::NONE;
         let unit = self.units.id_of(self.txns[id].plane);
         self.note_wait(id, now);
@@ -38,12 +38,12 @@ impl Flash {
     }
 
     /// Ends the wait of a transaction that leaves its queue for another one.
-    pub fn wait_ends(&mut self, id: TxnId, now: SimTime) {
+    pub(crate) fn wait_ends(&mut self, id: TxnId, now: SimTime) {
         self.charge_wait(id, now);
     }
 
     /// Blocks or unblocks the host's programs on a plane.
-    pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
+    pub(crate) fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
         self.queues.block_programs(plane, blocked);
         if !blocked {
             self.units.list(self.units.id_of(plane));
@@ -51,7 +51,7 @@ impl Flash {
     }
 
     /// Unblocks the host's programs on all planes.
-    pub fn unblock_all(&mut self) {
+    pub(crate) fn unblock_all(&mut self) {
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             if self.queues[plane].blocks_programs() {
                 self.block_programs(plane, false);

@@ -42,7 +42,7 @@ impl Events {
 
     /// Removes the first `count` events, which the drive has handled.
     #[inline]
-    pub fn handled(&mut self, count: usize) {
+    pub(crate) fn handled(&mut self, count: usize) {
         // Handling an event seldom causes another.
         if count == self.events.len() {
             self.events.clear();

@@ -87,7 +87,7 @@ impl Lookahead {
 
     /// Returns whether lookahead is on.
     #[inline]
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         !self.reservations.is_empty()
     }
 
@@ -102,7 +102,7 @@ impl Lookahead {
     }
 
     /// Records that all events up to and including `at` have happened.
-    pub fn all_fired(&mut self, at: SimTime) {
+    pub(crate) fn all_fired(&mut self, at: SimTime) {
         self.fired(at, usize::MAX);
     }
 

@@ -140,7 +140,7 @@ impl Flash {
     }
 
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
-    pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
+    pub(crate) fn note_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = self.txns.get_mut(id);
         self.units.of_mut(txn.plane).note_wait(txn, now);
     }

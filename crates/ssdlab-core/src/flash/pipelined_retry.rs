@@ -24,7 +24,7 @@ pub struct PipelinedRetry {
 
 impl PipelinedRetry {
     /// Returns the sensing time of a retry at `level` whose full sensing takes `span`.
-    pub fn shortened(&self, span: Nanos, txn: &Txn, level: Level) -> Nanos {
+    pub(crate) fn shortened(&self, span: Nanos, txn: &Txn, level: Level) -> Nanos {
         let is_shorter = self.shorter_every || level >= txn.level_needed;
         let less = if is_shorter { self.shorter.of(span.as_ns()) } else { 0 };
         Nanos::from_ns(span.as_ns() - less)
@@ -48,7 +48,7 @@ impl Flash {
     }
 
     /// Senses the next attempts of the reads that a unit outputs, each at its `pipelined_level`.
-    pub fn sense_pipelined(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn sense_pipelined(&mut self, id: UnitId, now: SimTime) {
         let Some(pipelined) = &self.setup.pipelined_retry else { return };
         let spans = self.held(id).map(|member| {
             let txn = &self.txns[member];

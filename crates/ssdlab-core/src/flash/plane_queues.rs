@@ -122,7 +122,7 @@ impl PlaneQueues {
     }
 
     /// Blocks or unblocks the host's programs.
-    pub fn block_programs(&mut self, blocked: bool) {
+    pub(crate) fn block_programs(&mut self, blocked: bool) {
         self.blocked = if blocked { Rank::HOST_PROGRAMS } else { 0 };
     }
 
@@ -133,7 +133,7 @@ impl PlaneQueues {
     }
 
     /// Returns whether the host's programs are blocked.
-    pub fn blocks_programs(&self) -> bool {
+    pub(crate) fn blocks_programs(&self) -> bool {
         self.blocked != 0
     }
 
@@ -149,7 +149,7 @@ impl PlaneQueues {
     }
 
     /// Returns the waiting transactions queue by queue, each with its queue.
-    pub fn ids(&self, txns: &Txns) -> Vec<(u8, TxnId)> {
+    pub(crate) fn ids(&self, txns: &Txns) -> Vec<(u8, TxnId)> {
         let mut all = Vec::new();
         for (queue, fifo) in (0..).zip(&self.fifos) {
             let mut late = self.late_of(queue).peekable();
@@ -170,7 +170,7 @@ impl PlaneQueues {
     }
 
     /// Returns whether a queue is marked as occupied.
-    pub fn is_marked(&self, queue: u8) -> bool {
+    pub(crate) fn is_marked(&self, queue: u8) -> bool {
         self.occupied & (1 << queue) != 0
     }
 

@@ -39,7 +39,7 @@ impl Queues {
     }
 
     /// Returns the arrival number of the next transaction.
-    pub fn next_seq(&self) -> u64 {
+    pub(crate) fn next_seq(&self) -> u64 {
         self.seq
     }
 
@@ -64,7 +64,7 @@ impl Queues {
 
     /// Raises a plane's first host program of a lower rank to the highest host rank, at its
     /// position in the order of arrival.
-    pub fn raise(&mut self, txns: &mut Txns, plane: PlaneId) {
+    pub(crate) fn raise(&mut self, txns: &mut Txns, plane: PlaneId) {
         let first = Rank::host(HostRank::FIRST).queue(OpKind::Program);
         let queues = &mut self.planes[plane.index()];
         let later = Rank::HOST_PROGRAMS & !(1 << first);

@@ -13,7 +13,7 @@ use crate::account::OpKind;
 
 /// The next operation of a free unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
+pub(crate) enum Next {
     /// Serve the first transaction of this plane's queue.
     Serve(PlaneId, u8),
     /// Resume the suspended program or erase.

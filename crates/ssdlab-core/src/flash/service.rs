@@ -48,13 +48,13 @@ impl Flash {
     }
 
     /// Continues the reads that a unit holds, each at its next level.
-    pub fn sense_again(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn sense_again(&mut self, id: UnitId, now: SimTime) {
         self.command(id, now);
     }
 
     /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
     /// returns false if there is none.
-    pub fn continue_pipelined(&mut self, id: UnitId, now: SimTime) -> bool {
+    pub(crate) fn continue_pipelined(&mut self, id: UnitId, now: SimTime) -> bool {
         let unit = &mut self.units[id];
         let pipelined = std::mem::replace(&mut unit.pipelined, Pipelined::Nothing);
         if pipelined == Pipelined::Nothing {
@@ -158,7 +158,7 @@ impl Flash {
     /// Processes attempts that fail without a report, up to `until`, then the next event if it is
     /// not later. Returns the time of the last of these.
     #[inline(always)]
-    pub fn fire(&mut self, until: SimTime) -> SimTime {
+    pub(crate) fn fire(&mut self, until: SimTime) -> SimTime {
         if self.lookahead.precomputes_failures()
             && let Some(time) = self.fire_precomputed(until)
         {

@@ -44,7 +44,7 @@ pub struct FlashSetup {
 impl FlashSetup {
     /// Returns whether several planes share a unit and may work together.
     #[inline]
-    pub fn is_multi_plane(&self) -> bool {
+    pub(crate) fn is_multi_plane(&self) -> bool {
         self.planes_per_unit > 1 && self.multi_plane
     }
 
@@ -56,7 +56,7 @@ impl FlashSetup {
     }
 
     /// Returns the transfer of a whole page.
-    pub fn whole_page(&self) -> Moved {
+    pub(crate) fn whole_page(&self) -> Moved {
         self.moves[self.moves.len() - 1]
     }
 }

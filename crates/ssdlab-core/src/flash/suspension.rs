@@ -21,7 +21,7 @@ impl Flash {
     }
 
     /// Suspends a unit's program or erase; it will resume at the start of its current loop.
-    pub fn drop_loop(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn drop_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
         let unit = &self.units[id];
         let Some(loops) = unit.loops(self.setup.loops) else { return self.suspend(id, now) };
@@ -31,7 +31,7 @@ impl Flash {
     }
 
     /// Suspends a unit's program or erase after its current loop; does nothing in the last loop.
-    pub fn stop_after_loop(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn stop_after_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
         let unit = &self.units[id];
         let Some(loops) = unit.loops(self.setup.loops) else { return self.suspend(id, now) };
@@ -103,7 +103,7 @@ impl Flash {
     /// Returns the host read of a higher rank that waits for a unit, and the number of host reads
     /// that the unit has suspended. All reads that the unit holds have decoded or failed, and it
     /// may suspend the failed ones.
-    pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
+    pub(crate) fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
         let unit = &self.units[id];
         if !self.is_overtaken(unit) {
             return None;
@@ -122,7 +122,7 @@ impl Flash {
 
     /// Suspends the reads that a unit holds, which all failed to decode.
     #[inline(never)]
-    pub fn suspend_reads(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn suspend_reads(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id].head;
         self.for_members(head, |flash, member| {
             flash.txns.charge(member, Part::Retry, now);
@@ -134,7 +134,7 @@ impl Flash {
 
     /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
     /// next level.
-    pub fn resume_reads(&mut self, id: UnitId, now: SimTime) {
+    pub(crate) fn resume_reads(&mut self, id: UnitId, now: SimTime) {
         self.units[id].resume_reads(&mut self.txns, now);
         let head = self.units[id].head;
         // Meanwhile the unit worked for host reads.

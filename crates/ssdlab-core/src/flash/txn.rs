@@ -237,7 +237,7 @@ impl Txn {
 
     /// Charges the time since the last charge to the wait for a die that works for the host, even
     /// after a failed attempt.
-    pub fn waited_for_host(&mut self, now: SimTime) {
+    pub(crate) fn waited_for_host(&mut self, now: SimTime) {
         self.give(Part::DieHost, now);
     }
 

@@ -137,13 +137,13 @@ impl Unit {
 
     /// Returns whether a transaction waits for the unit's planes.
     #[inline]
-    pub fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         self.waiting > 0
     }
 
     /// Returns whether a transaction waits for the unit or is suspended on it.
     #[inline]
-    pub fn has_to_do(&self) -> bool {
+    pub(crate) fn has_to_do(&self) -> bool {
         self.waiting > 0 || self.suspended.is_some() || self.suspended_reads.is_some()
     }
 

@@ -93,7 +93,7 @@ impl Units {
     }
 
     /// Returns whether [`Units::take_idle`] has a unit to return.
-    pub fn has_idle(&self) -> bool {
+    pub(crate) fn has_idle(&self) -> bool {
         !self.to_serve.is_empty()
     }
 

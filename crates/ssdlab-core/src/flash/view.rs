@@ -15,7 +15,7 @@ impl Flash {
 
     /// Returns the next operation of a unit; [`Next::Nothing`] if the unit is not free.
     #[inline(always)]
-    pub fn next_of(&self, id: UnitId) -> Next {
+    pub(crate) fn next_of(&self, id: UnitId) -> Next {
         self.selector.next_of(&self.units[id], &self.txns, &self.queues)
     }
 
@@ -52,7 +52,7 @@ impl Flash {
     }
 
     /// Returns the first host read that waits for a unit.
-    pub fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
+    pub(crate) fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
         self.queues.first_of(&self.txns, self.units[id].planes(), Rank::HOST_READS)
     }
 

@@ -90,7 +90,7 @@ impl Allocator {
     }
 
     /// Returns the order of the free blocks, to be saved; see [`Pools::free_order`].
-    pub fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
+    pub(crate) fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
         self.pools.free_order(blocks)
     }
 
@@ -125,7 +125,7 @@ impl Allocator {
     /// Returns the pages of a plane that the host can still write before a block is erased, if no
     /// job uses the reserve. Where each priority writes blocks of its own, returns 0 as soon as one
     /// priority could lack a page.
-    pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
+    pub(crate) fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
         if clean == 0 && self.pools.subpools().is_some() {
             return 0;
@@ -134,7 +134,7 @@ impl Allocator {
     }
 
     /// Returns the writers that have blocks of their own.
-    pub fn writers(&self) -> &'static [Writer] {
+    pub(crate) fn writers(&self) -> &'static [Writer] {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.writers(),
             OpenBlocks::Relaxed(_) => &[Writer::Host],
@@ -150,7 +150,7 @@ impl Allocator {
     }
 
     /// Returns the same number as [`Allocator::free_pages`], but 0 if the host can write none.
-    pub fn usable_pages(&self, plane: PlaneId) -> u32 {
+    pub(crate) fn usable_pages(&self, plane: PlaneId) -> u32 {
         if self.pages_for_host(plane) == 0 { 0 } else { self.free_pages(plane) }
     }
 
@@ -173,7 +173,7 @@ impl Allocator {
     /// plane's
     /// jobs share blocks, except in classes that are reserved. Then it returns 0 when only the
     /// reserve is free, because a job must find room.
-    pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
+    pub(crate) fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
         let shares = class.index() >= self.pools.reserved_classes;
         if shares && self.pools.count(plane) <= self.pools.reserve {
             return 0;
@@ -265,12 +265,17 @@ impl Allocator {
 
     /// Sets whether wear leveling takes the most worn block of all priorities instead of one of its
     /// own priority.
-    pub fn level_across(&mut self, across: bool) {
+    pub(crate) fn level_across(&mut self, across: bool) {
         self.pools.level_across(across);
     }
 
     /// See [`Pools::rerank`].
-    pub fn rerank(&mut self, blocks: &mut BlockTable, block: BlockId, free_rank: u32) -> bool {
+    pub(crate) fn rerank(
+        &mut self,
+        blocks: &mut BlockTable,
+        block: BlockId,
+        free_rank: u32,
+    ) -> bool {
         self.pools.rerank(blocks, block, free_rank)
     }
 
@@ -281,7 +286,7 @@ impl Allocator {
 
     /// Returns an erased block to the free blocks; where subpools exist, that of `gains` grows by
     /// one.
-    pub fn give_back(
+    pub(crate) fn give_back(
         &mut self,
         blocks: &mut BlockTable,
         plane: PlaneId,
@@ -296,7 +301,7 @@ impl Allocator {
 
     /// Opens a block, whose first `written` pages are written, for a writer. If the writer already
     /// has an open block, the next writer that opens a block gets it.
-    pub fn open_at(
+    pub(crate) fn open_at(
         &mut self,
         order: &PageOrder,
         blocks: &BlockTable,
@@ -321,7 +326,7 @@ impl Allocator {
     }
 
     /// Returns the free blocks of a plane, in no order.
-    pub fn free_list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+    pub(crate) fn free_list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.pools.list(plane)
     }
 
@@ -334,7 +339,7 @@ impl Allocator {
     }
 
     /// Returns whether a page is allocated, in a block with `written` pages written.
-    pub fn is_allocated(
+    pub(crate) fn is_allocated(
         &self,
         order: &PageOrder,
         block: BlockId,

@@ -198,14 +198,14 @@ impl Map {
     /// Prefetches the reverse entry of the physical page that a logical page will soon leave;
     /// returns that page.
     #[inline]
-    pub fn prefetch_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
+    pub(crate) fn prefetch_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
         let old = self.get(lpn)?;
         prefetch::fetch(&self.reverse, old.index());
         Some(old)
     }
 
     /// Prefetches the entries of the logical pages in these physical pages, which will soon move.
-    pub fn prefetch_moves(&self, pages: Range<u32>) {
+    pub(crate) fn prefetch_moves(&self, pages: Range<u32>) {
         let held = self.reverse[pages.start as usize..pages.end as usize].iter();
         let held = held.filter_map(|entry| entry.checked_sub(1));
         held.for_each(|lpn| prefetch::fetch(&self.forward, lpn as usize));
@@ -226,7 +226,7 @@ impl Map {
     }
 
     /// Prepares the tables for the mapping of `pages` pages all over the drive.
-    pub fn prepare_filled(&mut self, pages: u32) {
+    pub(crate) fn prepare_filled(&mut self, pages: u32) {
         if is_dense(pages, &self.forward) {
             prefetch::advise_huge_pages(&mut self.forward);
             prefetch::advise_huge_pages(&mut self.reverse);
@@ -235,7 +235,7 @@ impl Map {
 
     /// Splits the reverse table into parts of `pages` entries, for [`ReversePart::set`] in
     /// parallel.
-    pub fn reverse_parts(&mut self, pages: u32) -> impl Iterator<Item = ReversePart<'_>> {
+    pub(crate) fn reverse_parts(&mut self, pages: u32) -> impl Iterator<Item = ReversePart<'_>> {
         let firsts = (0..).step_by(pages as usize);
         let parts = firsts.zip(self.reverse.chunks_mut(pages as usize));
         parts.map(|(first, entries)| ReversePart { first, entries })
@@ -243,14 +243,18 @@ impl Map {
 
     /// Splits the entries of the first `filled` logical pages into parts of `pages` entries, for
     /// [`Pointers::point`] in parallel. [`Map::add_mapped`] must then count them.
-    pub fn pointers(&mut self, filled: u32, pages: u32) -> impl Iterator<Item = Pointers<'_>> {
+    pub(crate) fn pointers(
+        &mut self,
+        filled: u32,
+        pages: u32,
+    ) -> impl Iterator<Item = Pointers<'_>> {
         let firsts = (0..).step_by(pages as usize);
         let parts = firsts.zip(self.forward[..filled as usize].chunks_mut(pages as usize));
         parts.map(|(first, entries)| Pointers { first, entries })
     }
 
     /// Counts `pages` newly mapped logical pages.
-    pub fn add_mapped(&mut self, pages: u32) {
+    pub(crate) fn add_mapped(&mut self, pages: u32) {
         self.mapped += pages;
     }
 
@@ -285,7 +289,7 @@ impl Map {
     /// Records that these sectors of a mapped page were written. If the page was not mapped before,
     /// no other sectors count as written.
     #[inline]
-    pub fn add_sectors(&mut self, lpn: Lpn, mask: u64, was_nowhere: bool) {
+    pub(crate) fn add_sectors(&mut self, lpn: Lpn, mask: u64, was_nowhere: bool) {
         if let Some(missing) = self.missing.get_mut(lpn.index()) {
             let before = if was_nowhere { self.whole } else { *missing };
             // A write of an unchanged entry would touch its memory.
@@ -297,7 +301,7 @@ impl Map {
 }
 
 /// A run of neighboring physical pages in the reverse table.
-pub struct ReversePart<'a> {
+pub(crate) struct ReversePart<'a> {
     first: u32,
     entries: &'a mut [u32],
 }
@@ -305,25 +309,25 @@ pub struct ReversePart<'a> {
 impl ReversePart<'_> {
     /// Records that this physical page was written for a logical page that is not mapped: one half
     /// of [`Map::set`].
-    pub fn set(&mut self, ppn: Ppn, lpn: Lpn) {
+    pub(crate) fn set(&mut self, ppn: Ppn, lpn: Lpn) {
         self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;
     }
 }
 
 /// A run of neighboring logical pages in the map.
-pub struct Pointers<'a> {
+pub(crate) struct Pointers<'a> {
     first: u32,
     entries: &'a mut [u32],
 }
 
 impl Pointers<'_> {
     /// Returns the numbers of the pages.
-    pub fn pages(&self) -> Range<u32> {
+    pub(crate) fn pages(&self) -> Range<u32> {
         self.first..self.first + self.entries.len() as u32
     }
 
     /// Maps a logical page: the other half of [`Map::set`].
-    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn point(&mut self, lpn: Lpn, ppn: Ppn) {
         self.entries[(lpn.0 - self.first) as usize] = ppn.0 + 1;
     }
 }

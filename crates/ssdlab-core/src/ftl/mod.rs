@@ -56,7 +56,7 @@ impl Ftl {
 
     /// Allocates the page nearest to the request for a writer on a plane.
     #[inline]
-    pub fn prepare_write(
+    pub(crate) fn prepare_write(
         &mut self,
         plane: PlaneId,
         writer: Writer,
@@ -117,20 +117,20 @@ impl Ftl {
 
     /// Returns the bits that record the progress of each page type of a block in the relaxed order.
     /// Source: PA-SSD, section 4.3 (three bytes a block).
-    pub fn progress_bits(&self) -> u64 {
+    pub(crate) fn progress_bits(&self) -> u64 {
         let of_a_type = u64::from(self.order.wordlines().ilog2()) + 1;
         let types = self.order.types().count() as u64;
         self.alloc.free_by_type().map_or(0, |_| types * of_a_type)
     }
 
     /// Maps a logical page to an outdated page, as if it had been written there before the start.
-    pub fn revive(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub(crate) fn revive(&mut self, lpn: Lpn, ppn: Ppn) {
         self.map.set(lpn, ppn);
         self.blocks.page_valid(self.geometry.block_of(ppn));
     }
 
     /// Returns whether a job may take a block: it holds data, and no program of it is in progress.
-    pub fn may_empty(&self, block: BlockId) -> bool {
+    pub(crate) fn may_empty(&self, block: BlockId) -> bool {
         match self.blocks.state(block) {
             BlockState::Closed | BlockState::Partial => true,
             BlockState::Open => {
@@ -142,7 +142,7 @@ impl Ftl {
     }
 
     /// Returns a background policy's view of a plane.
-    pub fn plane_view<'a>(
+    pub(crate) fn plane_view<'a>(
         &'a self,
         plane: PlaneId,
         now: SimTime,
@@ -160,14 +160,14 @@ impl Ftl {
     }
 
     /// Marks a block as a victim of collection; returns its number of pages never programmed.
-    pub fn begin_collection(&mut self, block: BlockId) -> u32 {
+    pub(crate) fn begin_collection(&mut self, block: BlockId) -> u32 {
         self.blocks.set_state(block, BlockState::Victim);
         self.alloc.leave(&self.blocks, self.geometry.plane_of(block), block)
     }
 
     /// Ends a host program: maps the page, and returns the block that held the logical page before.
     #[inline(always)]
-    pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
+    pub(crate) fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
         let block = self.geometry.block_of(ppn);
         self.page_written(block);
         self.blocks.page_valid(block);
@@ -177,12 +177,12 @@ impl Ftl {
     }
 
     /// Ends a host program after that of a newer write of its page: its data is outdated.
-    pub fn commit_outdated(&mut self, ppn: Ppn) {
+    pub(crate) fn commit_outdated(&mut self, ppn: Ppn) {
         self.page_written(self.geometry.block_of(ppn));
     }
 
     /// Ends the program of a copy; returns true if the copy is still the newest version.
-    pub fn commit_copy(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+    pub(crate) fn commit_copy(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.get(lpn) == Some(from) {
             self.commit_write(lpn, to);
             return true;
@@ -200,7 +200,12 @@ impl Ftl {
 
     /// Returns an erased block to the free blocks. Where subpools exist, that of `gains` grows by
     /// one block.
-    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<Priority>) {
+    pub(crate) fn commit_erase(
+        &mut self,
+        block: BlockId,
+        counts_for: u32,
+        gains: Option<Priority>,
+    ) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
         self.alloc.give_back(&mut self.blocks, plane, block, gains);

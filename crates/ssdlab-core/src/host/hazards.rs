@@ -300,7 +300,7 @@ impl Hazards {
 
 impl crate::flash::Txn {
     /// Returns whether this transaction as a whole changes the content of its logical page.
-    pub fn changes_page(&self) -> bool {
+    pub(crate) fn changes_page(&self) -> bool {
         self.kind != OpKind::Read || self.read_first
     }
 }

@@ -158,7 +158,7 @@ pub struct MigrationCounts {
 
 impl MigrationCounts {
     /// Returns whether a single page was to move.
-    pub fn has_moves(&self) -> bool {
+    pub(crate) fn has_moves(&self) -> bool {
         self.hot + self.dropped + self.outdated > 0
     }
 }
@@ -281,7 +281,7 @@ impl Stats {
 
     /// Counts a page read from the flash for a queue, by its last level and its failed attempts.
     #[inline(always)]
-    pub fn page_read(&mut self, queue: u8, level: Level, failed: u8) {
+    pub(crate) fn page_read(&mut self, queue: u8, level: Level, failed: u8) {
         let by_level = (&mut self.read_at, level.0);
         let by_failed = (&mut self.read_retries[usize::from(queue)], failed);
         for (counts, at) in [by_level, by_failed] {

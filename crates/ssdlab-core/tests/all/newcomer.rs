@@ -26,12 +26,16 @@ fn check(policy: &str) {
         lines.filter(|line| !line.starts_with("+++") && !line.starts_with("---")).count()
     };
     assert!(changed('+') <= 3 && changed('-') == 0, "{}", known[0]);
-    // The patch applies: the lines around its own stand in the list, one after another.
+    // The patch applies: the lines next to its own stand in the list.
     let list = fs::read_to_string(root.join(name(&known[0]))).expect("the list of policies");
     let (_, hunks) = known[0].split_once("\n@@").expect("a hunk");
     for hunk in hunks.split("\n@@") {
-        let lines = hunk.lines().skip(1).filter_map(|line| line.strip_prefix(' '));
-        let around = lines.collect::<Vec<_>>().join("\n");
-        assert!(list.contains(&around), "{around}");
+        let lines: Vec<&str> = hunk.lines().skip(1).collect();
+        let own = || lines.iter().enumerate().filter(|(_, line)| line.starts_with('+'));
+        let [first, last] = [own().next(), own().next_back()].map(|own| own.expect("lines").0);
+        for next in [lines[first - 1], lines[last + 1]] {
+            let next = next.strip_prefix(' ').expect("a line that stands already");
+            assert!(list.lines().any(|line| line == next), "{next}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The rules of the repository: dependencies between modules, and the sizes of files and functions.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::source::{code, crates, files, sources, without_tests};
@@ -292,4 +293,44 @@ fn a_system_needs_no_more_than_a_file_and_a_line() {
     let expected = ["lib.rs", "streams/sepbit.rs"];
     let found = that_name(&["sepbit", "SepBit", "SepBIT", "SEPBIT"]);
     assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
+}
+
+/// Returns the words of code outside comments.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+}
+
+/// Returns the public functions of a source.
+fn public_functions(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let line = line.trim_start().strip_prefix("pub ")?;
+        let name = line.strip_prefix("const ").unwrap_or(line).strip_prefix("fn ")?;
+        name.split(['(', '<']).next()
+    })
+}
+
+/// The compiler does not see this: it takes a public function of a public type for used. The crate
+/// of the policies' interface is for authors of policies.
+#[test]
+fn a_function_is_public_only_where_another_crate_uses_it() {
+    let all = [crates(), crates().join("../fuzz")].map(|folder| sources(&folder)).concat();
+    let mut unused = Vec::new();
+    for entry in std::fs::read_dir(crates()).expect("the crates") {
+        let own = entry.expect("a crate").path().join("src");
+        if own.starts_with(crates().join("ssdlab-policy")) || !own.exists() {
+            continue;
+        }
+        let (own, others): (Vec<_>, Vec<_>) =
+            all.iter().partition(|(path, _)| path.starts_with(&own));
+        let used: BTreeSet<&str> = others.iter().flat_map(|(_, text)| words(text)).collect();
+        for (path, text) in own {
+            let public = public_functions(text).filter(|name| !used.contains(name));
+            unused.extend(public.map(|name| format!("{}: {name}", path.display())));
+        }
+    }
+    assert!(unused.is_empty(), "{unused:#?}");
+    let found =
+        "    pub fn a<T>() {}\n    pub const fn b() {}\n    pub(crate) fn c() {}\nfn d() {}\n";
+    assert_eq!(public_functions(found).collect::<Vec<_>>(), ["a", "b"]);
 }

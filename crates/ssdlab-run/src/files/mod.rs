@@ -92,7 +92,7 @@ impl NewFile {
     ///
     /// # Errors
     /// When the process has no free descriptor.
-    pub fn owned_writer(&self) -> Result<Writer<File>, Fault> {
+    pub(crate) fn owned_writer(&self) -> Result<Writer<File>, Fault> {
         let file = self.file().try_clone().map_err(|error| self.unwritable(error))?;
         Ok(Writer::new(file, &self.refused))
     }
@@ -123,7 +123,7 @@ impl NewFile {
     }
 
     /// Replaces a fault by the system's refusal of a write that caused it, if there was one.
-    pub fn cause_of(&self, fault: Fault) -> Fault {
+    pub(crate) fn cause_of(&self, fault: Fault) -> Fault {
         if self.refused.get().is_some() { self.unwritable(&fault) } else { fault }
     }
 

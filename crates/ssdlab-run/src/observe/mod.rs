@@ -99,7 +99,7 @@ impl Observer {
     }
 
     /// Prepares for a reset of the drive's statistics before the next replay. Intervals continue.
-    pub fn before_reset(&mut self, drive: &mut Drive) {
+    pub(crate) fn before_reset(&mut self, drive: &mut Drive) {
         self.drain_log(drive);
         for series in [&mut self.held, &mut self.written].into_iter().flatten() {
             series.before_reset(drive);
@@ -120,7 +120,7 @@ impl Observer {
 
     /// Announces that time advances to `to`, beyond the open interval. Records a fault now if the
     /// file would have too many rows.
-    pub fn check_rows_until(&mut self, to: SimTime) {
+    pub(crate) fn check_rows_until(&mut self, to: SimTime) {
         if let Some(Err(fault)) = self.written.as_ref().map(|series| series.check_rows_until(to)) {
             self.fault.get_or_insert(fault);
             self.due = SimTime::NEVER;
@@ -141,7 +141,7 @@ impl Observer {
     }
 
     /// Records the requests that ended.
-    pub fn drain_log(&mut self, drive: &mut Drive) {
+    pub(crate) fn drain_log(&mut self, drive: &mut Drive) {
         drive.take_log(&mut self.rows);
         for ended in self.rows.drain(..) {
             for series in [&mut self.held, &mut self.written].into_iter().flatten() {
@@ -164,7 +164,7 @@ impl Observer {
 
     /// Returns whether a file could not be written. Its writing ends then, and it never gets its
     /// name.
-    pub fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.fault.is_some()
     }
 

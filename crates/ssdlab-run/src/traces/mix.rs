@@ -147,7 +147,7 @@ impl AppOrder {
 }
 
 /// A mix that is ready to be read, and descriptions of its applications.
-pub struct OpenMix {
+pub(crate) struct OpenMix {
     /// The applications merged.
     pub merge: Merge,
     /// The applications, with their requests not counted yet.
@@ -161,7 +161,7 @@ pub struct OpenMix {
 ///
 /// # Errors
 /// When a trace cannot be read or is invalid, or when a setting of an application is invalid.
-pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
+pub(crate) fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
     let reading = order.reading.heeding(control);

@@ -21,7 +21,7 @@ mod out;
 pub use convert::{Converted, convert};
 pub use info::{TraceInfo, info};
 pub(crate) use member::{Member, Members, twin_of};
-pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
+pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix};
 pub(crate) use mix::{member_label, merged, shifts};
 
 /// How to read traces, and which part of them.

@@ -192,7 +192,7 @@ impl Groups {
 
     /// Returns how long a block with `erases` P/E cycles is predicted to stay readable, in
     /// measuring intervals. Its errors grow with a power of its cycles.
-    pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
+    pub(crate) fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
         let grows = f64::from(self.max_errors) / f64::from(self.errors(block).max(1));
         let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
         let left = f64::from(erases.max(1)) * (life - 1.0) / f64::from(self.config.interval.max(1));

@@ -87,7 +87,7 @@ impl Reuse {
 
     /// Drops a page, as a cache does whose page is written past it. Its place stays empty until a
     /// later use fills it, and its next use is as the first. A thinner sample forgets empty places.
-    pub fn drop_page(&mut self, page: u64) {
+    pub(crate) fn drop_page(&mut self, page: u64) {
         if !self.samples(page) {
             return;
         }
@@ -129,7 +129,7 @@ impl Reuse {
     }
 
     /// Halves the sample: follows only the pages of the next smaller sample from now on.
-    pub fn thin(&mut self) {
+    pub(crate) fn thin(&mut self) {
         let mut pages = vec![0; self.last.len()];
         for (page, number) in self.numbers.entries() {
             pages[number as usize] = page;

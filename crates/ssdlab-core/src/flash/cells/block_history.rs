@@ -7,7 +7,7 @@ use super::{Cells, UNBORN, saved};
 
 /// The history of a block, with times before the present on the cells' clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlockHistory {
+pub(crate) struct BlockHistory {
     /// The age of its data, if it holds any.
     pub age: Option<Nanos>,
     /// The time since its last erase.
@@ -22,7 +22,7 @@ pub struct BlockHistory {
 
 impl Cells {
     /// Returns the history of a block; `None` under flat physics.
-    pub fn block_history(&self, block: BlockId, now: SimTime) -> Option<BlockHistory> {
+    pub(crate) fn block_history(&self, block: BlockId, now: SimTime) -> Option<BlockHistory> {
         let (now, history) = (self.time(now), self.facts.blocks.get(block.index())?);
         let age = history.born().map(|born| now.saturating_since(born));
         // Blocks with data from before the drive's start were erased even earlier.
@@ -37,7 +37,7 @@ impl Cells {
     }
 
     /// Sets the history of a block at the start of the drive.
-    pub fn set_block_history(&mut self, block: BlockId, history: &BlockHistory) {
+    pub(crate) fn set_block_history(&mut self, block: BlockId, history: &BlockHistory) {
         let before = |span: Nanos| CellTime::from_ns(-(span.as_ns() as i64));
         let Some(own) = self.facts.blocks.get_mut(block.index()) else { return };
         own.born = history.age.map_or(UNBORN, before);
@@ -50,12 +50,12 @@ impl Cells {
     }
 
     /// Lets each read of the host stand for this many reads of its block.
-    pub fn count_host_reads_as(&mut self, reads: u32) {
+    pub(crate) fn count_host_reads_as(&mut self, reads: u32) {
         self.reads_of_host = reads;
     }
 
     /// Returns the number of reads that each read of the host stands for.
-    pub fn reads_of_host(&self) -> u32 {
+    pub(crate) fn reads_of_host(&self) -> u32 {
         self.reads_of_host
     }
 }

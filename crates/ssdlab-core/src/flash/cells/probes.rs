@@ -38,7 +38,7 @@ impl Cells {
     }
 
     /// Returns the retries that the worst page of a block needs now: truth, for oracles.
-    pub fn retries_of(&self, block: BlockId, now: SimTime) -> u8 {
+    pub(crate) fn retries_of(&self, block: BlockId, now: SimTime) -> u8 {
         let history = self.history(block);
         let page = self.chip.worst_page(block);
         let since = |born| self.time(now).saturating_since(born);
@@ -59,7 +59,7 @@ impl Cells {
 
     /// Returns whether even the last level fails to read a block's worst page at its present wear,
     /// right after a program.
-    pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
+    pub(crate) fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
         self.fresh(block, geometry).0 == Level::BEYOND
     }
 
@@ -85,7 +85,7 @@ impl Cells {
 
     /// Returns the true raw bit error rate of a block's worst page now, with its pages' modes;
     /// `None` without data and under flat physics.
-    pub fn rber_of(&self, block: BlockId, now: SimTime) -> Option<f64> {
+    pub(crate) fn rber_of(&self, block: BlockId, now: SimTime) -> Option<f64> {
         let history = self.history(block);
         let born = history.born()?;
         let rate = |page, program_mode| {
