@@ -180,7 +180,7 @@ impl Room {
             operations: drive.operations().0 + more,
             spans: drive.flash().timeline.lengths().0,
         };
-        let enough = |now: usize, upto: usize| now + self.step / 2 <= upto;
+        let enough = |own: usize, upto: usize| own + self.step / 2 <= upto;
         if enough(now.waiting, self.waiting)
             && enough(now.operations, self.operations)
             && enough(now.spans, self.spans)

@@ -117,7 +117,7 @@ pub struct RetryEstimates {
     /// For the model: page reads since the erase.
     reads: Vec<u32>,
     /// For the model: mean nanoseconds between erases, and the time of the last erase.
-    dwell: Vec<u64>,
+    dwell_ns: Vec<u64>,
     erased: Vec<i64>,
     /// The retries last seen. For the oracle, the retries right after the program.
     seen: Vec<u8>,
@@ -152,7 +152,7 @@ impl RetryEstimates {
             age: vec![0.0; table(model)],
             programmed: vec![UNPROGRAMMED; table(model)],
             reads: before.iter().take(table(model)).map(|before| before.reads).collect(),
-            dwell: before.iter().take(table(model)).map(|before| before.dwell.as_ns()).collect(),
+            dwell_ns: before.iter().take(table(model)).map(|before| before.dwell.as_ns()).collect(),
             erased: vec![0; table(model)],
             seen: vec![0; table(!model)],
             fresh: vec![0; table(matches!(source, Source::Known))],
@@ -174,7 +174,7 @@ impl RetryEstimates {
         let worst = probe.worst.unwrap_or(WorstPage { retries: 0, rber: 0.0 });
         match &self.source {
             Source::Model(model) => {
-                let dwell = self.dwell[at] as f64 * self.days;
+                let dwell = self.dwell_ns[at] as f64 * self.days;
                 let cycles = f64::from(erases);
                 let age = model.age(cycles, probe.erase_us, probe.first_errors, dwell);
                 self.age[at] = age as f32;
@@ -261,8 +261,8 @@ impl RetryEstimates {
                 let cycles = erases - counts_for;
                 let span = now.saturating_since(CellTime::from_ns(self.erased[at])).as_ns();
                 // Thousands of cycles of months each exceed 64 bits of nanoseconds.
-                let sum = u128::from(self.dwell[at]) * u128::from(cycles) + u128::from(span);
-                self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
+                let sum = u128::from(self.dwell_ns[at]) * u128::from(cycles) + u128::from(span);
+                self.dwell_ns[at] = (sum / u128::from(erases.max(1))) as u64;
                 (self.erased[at], self.programmed[at], self.reads[at]) =
                     (now.as_ns(), UNPROGRAMMED, 0);
                 if model.probed_at(erases) > model.probed_at(cycles) {
@@ -371,7 +371,7 @@ impl Learner for RetryEstimates {
             Column::new(NAME, Per::Block, &mut self.age).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.programmed).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.reads).bits(of_words),
-            Column::new(NAME, Per::Block, &mut self.dwell).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.dwell_ns).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.erased).bits(of_words),
             Column::new(NAME, Per::Block, &mut self.seen).bits(of_bytes),
             // No controller knows it.
@@ -432,7 +432,7 @@ mod tests {
     fn the_time_between_erases_is_their_mean_however_long_and_many_they_were() {
         // 3,000 times a year exceeds 64 bits of nanoseconds.
         let mut estimator = estimator(&predicted(), 2999, 365 * DAY);
-        let days = |estimator: &RetryEstimates| estimator.dwell[0] as f64 / DAY as f64;
+        let days = |estimator: &RetryEstimates| estimator.dwell_ns[0] as f64 / DAY as f64;
         estimator.erased(BLOCK, at(0), (3000, 1), |_| probe(7));
         assert!((days(&estimator) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&estimator));
         // 100 erases later the age follows the mean: c4 times its logarithm.

@@ -15,7 +15,7 @@ pub(crate) struct Held {
     /// P/E cycles of the block.
     pub wear: u32,
     /// P/E cycles since the block joined its pool.
-    pub since: u32,
+    pub cycles: u32,
 }
 
 /// The pools of all blocks.
@@ -56,8 +56,8 @@ impl Pools {
     /// Returns the leveler's view of a block with data that has `wear` P/E cycles.
     pub(crate) fn held(&self, block: BlockId, wear: u32) -> Held {
         // A state file may hold impossible values.
-        let since = wear.saturating_sub(self.joined[block.index()]);
-        Held { block, is_cold: self.is_cold(block), wear, since }
+        let cycles = wear.saturating_sub(self.joined[block.index()]);
+        Held { block, is_cold: self.is_cold(block), wear, cycles }
     }
 
     /// Returns the columns of the pools.
@@ -80,9 +80,9 @@ impl Pools {
     /// block is misplaced if it is less worn than others by more than twice `threshold`.
     pub(crate) fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
         let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
-        let least = of(false).map(|hot| hot.since).min().unwrap_or(0);
-        let worn_cold = of(true).max_by_key(|cold| cold.since);
-        let worn_cold = worn_cold.filter(|cold| cold.since.saturating_sub(least) > threshold);
+        let least = of(false).map(|hot| hot.cycles).min().unwrap_or(0);
+        let worn_cold = of(true).max_by_key(|cold| cold.cycles);
+        let worn_cold = worn_cold.filter(|cold| cold.cycles.saturating_sub(least) > threshold);
         let most = of(false).map(|hot| hot.wear).max().unwrap_or(0).max(worn);
         let young = of(false).min_by_key(|hot| hot.wear);
         let young = young.filter(|hot| most - hot.wear > threshold.saturating_mul(2));

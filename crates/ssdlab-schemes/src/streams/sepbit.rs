@@ -60,7 +60,7 @@ const OLD: StreamId = StreamId(5);
 pub struct SepBit {
     config: SepBitConfig,
     /// The clock: the number of pages that the host has written.
-    now: u32,
+    clock: u32,
     /// When the host last wrote each page.
     written: Vec<u32>,
     /// The class of each block, and when its first page was written.
@@ -92,7 +92,7 @@ impl Policy for SepBit {
         let blocks = context.geometry.block_count() as usize;
         SepBit {
             config: config.clone(),
-            now: NEVER + 1,
+            clock: NEVER + 1,
             written: vec![NEVER; context.logical_pages as usize],
             stream: vec![LONG.0; blocks],
             opened: vec![0; blocks],
@@ -112,12 +112,12 @@ impl Policy for SepBit {
                 let by_host = opened.writer == Writer::Host;
                 let stream = if by_host { opened.stream } else { opened.stream.max(LONG) };
                 self.stream[opened.block.index()] = stream.0;
-                self.opened[opened.block.index()] = self.now;
+                self.opened[opened.block.index()] = self.clock;
             }
             Event::BlockCollected(block) => self.collect(block),
             Event::PageProgrammed(page) if by_host(page.cause) => {
-                self.written[page.lpn.index()] = self.now;
-                self.now = self.now.saturating_add(1);
+                self.written[page.lpn.index()] = self.clock;
+                self.clock = self.clock.saturating_add(1);
             }
             Event::PageTrimmed(lpn) => self.written[lpn.index()] = NEVER,
             _ => {}
@@ -129,7 +129,7 @@ impl Policy for SepBit {
         let (lifespans, blocks) = &mut self.collected;
         vec![
             Column::new("page_write_times", Per::Page, &mut self.written).bits(u32::BITS.into()),
-            Column::new("pages_written", Per::Drive, &mut self.now),
+            Column::new("pages_written", Per::Drive, &mut self.clock),
             Column::new("block_streams", Per::Block, &mut self.stream).up_to(OLD.0.into()),
             Column::new("block_open_times", Per::Block, &mut self.opened),
             Column::new("bound", Per::Drive, &mut self.lifespan),
@@ -155,7 +155,7 @@ impl SepBit {
         if self.stream_of(block) != SHORT {
             return;
         }
-        let lifespan = self.now.saturating_sub(self.opened[block.index()]);
+        let lifespan = self.clock.saturating_sub(self.opened[block.index()]);
         let (sum, count) = self.collected;
         self.collected = (sum + u64::from(lifespan), count + 1);
         if self.collected.1 >= self.config.window {
@@ -168,7 +168,7 @@ impl SepBit {
     fn age(&self, page: &PageView) -> f64 {
         match self.written[page.lpn.index()] {
             NEVER => f64::INFINITY,
-            at => f64::from(self.now.saturating_sub(at)),
+            at => f64::from(self.clock.saturating_sub(at)),
         }
     }
 
@@ -314,11 +314,11 @@ mod tests {
     fn the_clock_counts_pages_that_were_programmed_for_the_host() {
         let mut policy = sepbit(SepBitConfig::default());
         of(&mut policy, 1, Cause::Host, None);
-        assert_eq!((policy.now, policy.written[1]), (1, NEVER), "a choice teaches nothing");
+        assert_eq!((policy.clock, policy.written[1]), (1, NEVER), "a choice teaches nothing");
         for cause in [Cause::Host, Cause::Rmw, Cause::Mapping, Cause::Gc, Cause::Wl] {
             program(&mut policy, 1, cause);
         }
-        assert_eq!((policy.now, policy.written[1]), (4, 3));
+        assert_eq!((policy.clock, policy.written[1]), (4, 3));
     }
 
     #[test]

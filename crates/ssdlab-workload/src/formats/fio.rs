@@ -27,7 +27,7 @@ pub(super) const ABOUT: About = About {
     // Several jobs may write to one log.
     unsorted: IN_FLIGHT,
     signature: Some(BEGIN),
-    reader: |setup| Box::new(Fio { clock: setup.clock, version: Version::Unknown, now: 0 }),
+    reader: |setup| Box::new(Fio { clock: setup.clock, version: Version::Unknown, elapsed: 0 }),
     ..About::LINES
 };
 
@@ -61,7 +61,7 @@ struct Fio {
     clock: Clock,
     version: Version,
     /// The sum of the waits so far, in nanoseconds, in version 2.
-    now: u64,
+    elapsed: u64,
 }
 
 impl Fio {
@@ -86,7 +86,7 @@ impl Fio {
             _ => return Err(action.wrong_near(&format!("one of {}", ACTIONS.join(", ")), ACTIONS)),
         };
         let (offset, length) = (columns.next()?, columns.next()?);
-        let stamp = stamp.unwrap_or(self.now);
+        let stamp = stamp.unwrap_or(self.elapsed);
         let entry = match op {
             Op::Flush => Entry::flush(stamp),
             _ => Entry::of_bytes(stamp, extent_of_bytes(offset, length)?, op),
@@ -98,7 +98,7 @@ impl Fio {
     fn wait(&mut self, mut columns: Columns<'_>) -> Result<Option<Entry>, Box<Wrong>> {
         let field = columns.next()?;
         let wait = field.stamp(self.clock)?;
-        self.now = self.now.checked_add(wait).ok_or_else(|| field.late())?;
+        self.elapsed = self.elapsed.checked_add(wait).ok_or_else(|| field.late())?;
         if !columns.is_empty() {
             columns.next()?.whole()?;
         }

@@ -14,6 +14,7 @@
 use std::num::NonZeroU64;
 
 use serde::Serialize;
+use ssdlab_base::Nanos;
 
 use super::hurst::{Hurst, Octaves};
 use super::runs::{KindRuns, RunLengths};
@@ -105,9 +106,9 @@ pub struct Phases {
 
 /// A measurement of burstiness in progress. Its memory does not depend on the trace.
 pub(super) struct Bursts {
-    first: Option<u64>,
-    /// Time since the first request, in nanoseconds.
-    since: u64,
+    first: Option<Nanos>,
+    /// Time since the first request.
+    since: Nanos,
     /// The shortest time between two different stamps, in nanoseconds.
     step: Option<NonZeroU64>,
     counts: Counts,
@@ -120,7 +121,7 @@ impl Bursts {
     pub(super) fn new() -> Bursts {
         Bursts {
             first: None,
-            since: 0,
+            since: Nanos::ZERO,
             step: None,
             counts: Counts::default(),
             octaves: Octaves::new(),
@@ -130,9 +131,9 @@ impl Bursts {
     }
 
     /// Adds a read or a write. Times must not go back.
-    pub(super) fn take(&mut self, at: u64, is_read: bool) {
+    pub(super) fn take(&mut self, at: Nanos, is_read: bool) {
         let since = at - *self.first.get_or_insert(at);
-        if let Some(gap) = NonZeroU64::new(since - self.since) {
+        if let Some(gap) = NonZeroU64::new((since - self.since).as_ns()) {
             self.step = Some(self.step.map_or(gap, |step| step.min(gap)));
         }
         self.since = since;
@@ -183,8 +184,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn take(&mut self, since: u64) {
-        let window = since / WINDOWS_NS[0];
+    fn take(&mut self, since: Nanos) {
+        let window = since.as_ns() / WINDOWS_NS[0];
         if window != self.open {
             self.close(window);
         }
@@ -211,9 +212,9 @@ impl Counts {
 
     /// Returns the figures of the windows at this place in [`WINDOWS_NS`], or why there are none.
     /// `since` is the time from the first request to the last, and `step` that of the stamps.
-    fn window(&self, place: usize, since: u64, step: u64) -> Result<Window, WhyLeftOut> {
+    fn window(&self, place: usize, since: Nanos, step: u64) -> Result<Window, WhyLeftOut> {
         let length = WINDOWS_NS[place];
-        let windows = since / length;
+        let windows = since.as_ns() / length;
         if length < step {
             return Err(WhyLeftOut::ShorterThanStampStep);
         }
@@ -269,8 +270,8 @@ struct Seconds {
 }
 
 impl Seconds {
-    fn take(&mut self, since: u64, is_read: bool) {
-        let second = since / SECOND_NS;
+    fn take(&mut self, since: Nanos, is_read: bool) {
+        let second = since.as_ns() / SECOND_NS;
         if second != self.open {
             self.close(second);
         }

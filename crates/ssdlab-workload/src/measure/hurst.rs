@@ -16,7 +16,7 @@
 use std::f64::consts::LN_2;
 
 use serde::Serialize;
-use ssdlab_base::math;
+use ssdlab_base::{Nanos, math};
 
 /// The Hurst exponent of the requests over time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -74,9 +74,9 @@ impl Octaves {
         Octaves { open: 0, count: 0, complete: 0, octaves: [Octave::default(); OCTAVES] }
     }
 
-    /// Counts a request at this time since the first one, in nanoseconds.
-    pub(super) fn take(&mut self, since: u64) {
-        let bin = since >> FINEST;
+    /// Counts a request at this time since the first one.
+    pub(super) fn take(&mut self, since: Nanos) {
+        let bin = since.as_ns() >> FINEST;
         if bin != self.open {
             self.close(bin);
         }

@@ -156,7 +156,7 @@ impl Measure {
         out.requests += 1;
         self.gaps.take(record.at.as_ns());
         let Some(read) = record.op.reads() else { return };
-        self.bursts.take(record.at.as_ns(), read);
+        self.bursts.take(record.at, read);
         let (bytes, end) =
             (u64::from(record.sectors) * SECTOR_BYTES, record.lba + u64::from(record.sectors));
         if read {

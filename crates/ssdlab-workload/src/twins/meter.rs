@@ -1,5 +1,7 @@
 //! Measures how requests cluster in time, and how reads and writes alternate.
 
+use ssdlab_base::Nanos;
+
 use super::arrivals::Arrivals;
 use crate::record::Record;
 
@@ -8,9 +10,9 @@ use crate::record::Record;
 /// Windows are counted from the first request. An incomplete last one is left out.
 pub struct Meter {
     from_us: f64,
-    first: Option<u64>,
-    /// Time since the first request, in nanoseconds.
-    since: u64,
+    first: Option<Nanos>,
+    /// Time since the first request.
+    since: Nanos,
     windows: Vec<Counts>,
     /// Reads and writes, and runs of each.
     requests: [u64; 2],
@@ -41,7 +43,7 @@ impl Meter {
         Meter {
             from_us,
             first: None,
-            since: 0,
+            since: Nanos::ZERO,
             windows,
             requests: [0; 2],
             runs: [0; 2],
@@ -54,8 +56,7 @@ impl Meter {
         for record in records {
             let Some(read) = record.op.reads() else { continue };
             let kind = usize::from(!read);
-            let at = record.at.as_ns();
-            self.since = at - *self.first.get_or_insert(at);
+            self.since = record.at - *self.first.get_or_insert(record.at);
             self.requests[kind] += 1;
             self.runs[kind] += u64::from(self.last != Some(kind));
             self.last = Some(kind);
@@ -75,7 +76,7 @@ impl Meter {
             out.runs = vec![self.requests[0] as f64 / all as f64, mean(0), mean(1)];
         }
         for counts in &self.windows {
-            let windows = self.since / counts.length;
+            let windows = self.since.as_ns() / counts.length;
             let counted = counts.sums.iter().sum::<u64>() as f64;
             if windows < MIN_WINDOWS || counted < MIN_SHARE * all as f64 {
                 break;
@@ -106,7 +107,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn take(&mut self, since: u64, kind: usize) {
+    fn take(&mut self, since: Nanos, kind: usize) {
+        let since = since.as_ns();
         if since >= self.end {
             self.close();
             self.end = (since / self.length + 1) * self.length;

@@ -370,7 +370,7 @@ mod tests {
             bench.goes(write);
         }
         let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
-        let deadline = |arrival: u64| SimTime::from_ns(5_000_000_000 + arrival);
+        let deadline = |at: u64| SimTime::from_ns(5_000_000_000 + at);
         publish(
             &mut bench.order,
             &Event::PageAllocated {
