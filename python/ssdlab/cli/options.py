@@ -201,7 +201,7 @@ RECORDING = [
     click.option(
         "--timeline",
         metavar="FILE",
-        help="Write what each die and bus did in one run, for Perfetto.",
+        help="Write what each die, bus and decoder did in one run, for Perfetto.",
     ),
     click.option(
         "--timeline-span", metavar="TIME", help="Set the timeline's length (default: 10ms)."
