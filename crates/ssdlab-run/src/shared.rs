@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use ssdlab_base::{Fault, reason};
-use ssdlab_workload::{Record, Source, Trace, TraceOptions};
+use ssdlab_workload::{Described, Record, Source, Trace, TraceOptions};
 
 use self::trace_cache::CachedRecords;
 pub(crate) use self::trace_cache::TraceCache;
@@ -119,10 +119,10 @@ impl Shared {
     /// not wait.
     fn sha256(&self) -> Result<Option<String>, Fault> {
         let found = || match self.inside() {
-            inside if inside.ended => Source::sha256(&inside.trace),
+            inside if inside.ended => Described::sha256(&inside.trace),
             inside => {
                 drop(inside);
-                Source::sha256(&open_trace(&self.spec, &self.options)?)
+                Described::sha256(&open_trace(&self.spec, &self.options)?)
             }
         };
         self.sha256.get_or_init(found).clone()
@@ -164,6 +164,31 @@ impl View {
     }
 }
 
+impl Described for View {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        match &self.alone {
+            Some(trace) => Described::sha256(&**trace),
+            None => self.shared.sha256(),
+        }
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        self.shared.format
+    }
+
+    fn twins(&self) -> Vec<String> {
+        self.with_trace(Described::twins)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.with_trace(Described::warnings)
+    }
+}
+
 impl Source for View {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         if self.alone.is_none() {
@@ -184,21 +209,6 @@ impl Source for View {
         self.alone.as_ref().map_or(self.progress, |trace| trace.progress())
     }
 
-    fn name(&self) -> &str {
-        &self.shared.name
-    }
-
-    fn sha256(&self) -> Result<Option<String>, Fault> {
-        match &self.alone {
-            Some(trace) => Source::sha256(&**trace),
-            None => self.shared.sha256(),
-        }
-    }
-
-    fn trace_format(&self) -> Option<&'static str> {
-        self.shared.format
-    }
-
     fn line(&self, index: usize) -> Option<u64> {
         if let Some(trace) = &self.alone {
             return trace.line(index);
@@ -207,13 +217,5 @@ impl Source for View {
         let mut trace = self.shared.after(self.next.checked_sub(1)?).ok()?;
         trace.fill(&mut Vec::new(), BATCH).ok()?;
         trace.line(index)
-    }
-
-    fn twins(&self) -> Vec<String> {
-        self.with_trace(Source::twins)
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.with_trace(Source::warnings)
     }
 }

@@ -9,8 +9,8 @@ use ssdlab_base::Fault;
 use ssdlab_workload::measure::Measure;
 use ssdlab_workload::twins::{TwinSource, catalog, find};
 use ssdlab_workload::{
-    BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig, Source,
-    Trace, TraceOptions, WorkloadConfig, ZipfConfig,
+    BurstyConfig, Described, Format, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig,
+    Source, Trace, TraceOptions, WorkloadConfig, ZipfConfig,
 };
 
 const REQUESTS: u64 = 2_000_000;
@@ -130,6 +130,12 @@ impl Measured {
     }
 }
 
+impl Described for Measured {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+}
+
 impl Source for Measured {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let count = self.source.fill(batch, most)?;
@@ -143,10 +149,6 @@ impl Source for Measured {
 
     fn progress(&self) -> Option<f64> {
         self.source.progress()
-    }
-
-    fn name(&self) -> &str {
-        self.source.name()
     }
 
     fn line(&self, _: usize) -> Option<u64> {

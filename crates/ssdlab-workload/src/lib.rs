@@ -52,7 +52,7 @@ pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
-pub use record::{MAX_HINT, MAX_REQUEST, MAX_TRIM, Op, Record, Source};
+pub use record::{Described, MAX_HINT, MAX_REQUEST, MAX_TRIM, Op, Record, Source};
 pub use select::{Select, Selection};
 pub use trace::recognize::{By, Recognition};
 pub use trace::spec::parse_spec;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ssdlab_base::{Fault, Nanos, units::SECTOR_BYTES};
 
 use crate::formats::device::twin_in;
-use crate::record::{Op, Record, Source};
+use crate::record::{Described, Op, Record, Source};
 
 /// An application: its requests, and their placing in addresses and time.
 pub struct App {
@@ -145,6 +145,16 @@ impl Merge {
     }
 }
 
+impl Described for Merge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn members(&self) -> Vec<&dyn Source> {
+        self.inputs.iter().map(|input| input.app.source.as_ref()).collect()
+    }
+}
+
 impl Source for Merge {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         self.origins.clear();
@@ -182,10 +192,6 @@ impl Source for Merge {
         shares.filter(|shares| !shares.is_empty()).map(|s| s.iter().sum::<f64>() / s.len() as f64)
     }
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn line(&self, index: usize) -> Option<u64> {
         let (input, index) = *self.origins.get(index)?;
         self.inputs[input].app.source.line(index)
@@ -196,10 +202,6 @@ impl Source for Merge {
         let Input { app, twins, .. } = &self.inputs[input];
         let twin = app.source.device(index).and_then(|device| twins.get(device));
         Some(twin.unwrap_or(&app.name))
-    }
-
-    fn members(&self) -> Vec<&dyn Source> {
-        self.inputs.iter().map(|input| input.app.source.as_ref()).collect()
     }
 
     fn fault(&self, index: usize, what: &str) -> Fault {

@@ -55,22 +55,8 @@ pub struct Record {
 // Every request passes through memory in a batch of records, so a record stays small.
 const _: () = assert!(size_of::<Record>() <= 24);
 
-/// A source of requests. It returns them in batches, in the order of their times.
-pub trait Source: Send {
-    /// Appends up to `most` records to `batch`. Returns the number appended, which is 0 only at the
-    /// end.
-    ///
-    /// # Errors
-    /// Returns a fault of the input. Earlier calls deliver all records before the fault. After a
-    /// fault, every further call returns it again.
-    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault>;
-
-    /// Returns the total number of requests, if known.
-    fn expected(&self) -> Option<u64>;
-
-    /// Returns the share of the input consumed so far, from 0 to 1, if known.
-    fn progress(&self) -> Option<f64>;
-
+/// What a source of requests tells of itself.
+pub trait Described {
     /// Returns the source's name for messages: the path of a file, or the name of a generator.
     fn name(&self) -> &str;
 
@@ -84,16 +70,6 @@ pub trait Source: Send {
 
     /// Returns the format of the file, or `None` for a generator.
     fn trace_format(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the line of record `index` of the last call of [`Source::fill`]. Index 0 is the
-    /// first record which that call appended. Lines count from 1; a binary file has record numbers,
-    /// and a table row numbers. Generators return `None`.
-    fn line(&self, index: usize) -> Option<u64>;
-
-    /// Returns the device of record `index` of the last call of [`Source::fill`], if known.
-    fn device(&self, _index: usize) -> Option<&str> {
         None
     }
 
@@ -111,6 +87,33 @@ pub trait Source: Send {
     /// Returns warnings about the requests so far.
     fn warnings(&self) -> Vec<String> {
         self.members().into_iter().flat_map(|member| member.warnings()).collect()
+    }
+}
+
+/// A source of requests. It returns them in batches, in the order of their times.
+pub trait Source: Described + Send {
+    /// Appends up to `most` records to `batch`. Returns the number appended, which is 0 only at the
+    /// end.
+    ///
+    /// # Errors
+    /// Returns a fault of the input. Earlier calls deliver all records before the fault. After a
+    /// fault, every further call returns it again.
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault>;
+
+    /// Returns the total number of requests, if known.
+    fn expected(&self) -> Option<u64>;
+
+    /// Returns the share of the input consumed so far, from 0 to 1, if known.
+    fn progress(&self) -> Option<f64>;
+
+    /// Returns the line of record `index` of the last call of [`Source::fill`]. Index 0 is the
+    /// first record which that call appended. Lines count from 1; a binary file has record numbers,
+    /// and a table row numbers. Generators return `None`.
+    fn line(&self, index: usize) -> Option<u64>;
+
+    /// Returns the device of record `index` of the last call of [`Source::fill`], if known.
+    fn device(&self, _index: usize) -> Option<&str> {
+        None
     }
 
     /// Returns a fault about record `index` of the last call of [`Source::fill`], with file and

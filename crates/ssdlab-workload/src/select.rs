@@ -2,7 +2,7 @@
 
 use ssdlab_base::{Fault, Nanos, rng, units::SECTOR_BYTES};
 
-use crate::record::{Op, Record, Source};
+use crate::record::{Described, Op, Record, Source};
 
 /// The requests of a source to take.
 ///
@@ -82,6 +82,12 @@ impl<S: Source> Select<S> {
     }
 }
 
+impl<S: Source> Described for Select<S> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+}
+
 impl<S: Source> Source for Select<S> {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         self.origins.clear();
@@ -123,10 +129,6 @@ impl<S: Source> Source for Select<S> {
             limit => 1.0 - self.left as f64 / limit.max(1) as f64,
         };
         self.inner.progress().map(|share| share.max(of_limit))
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
     }
 
     fn line(&self, index: usize) -> Option<u64> {

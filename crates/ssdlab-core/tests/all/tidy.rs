@@ -212,10 +212,6 @@ fn nothing_is_left_to_be_done() {
     }
 }
 
-/// Traits with more methods that are no policy's, and why.
-const LARGE_TRAITS: [(&str, &str); 1] =
-    [("Source", "a trace or a generator: six of its methods describe the input, by defaults")];
-
 /// Returns the number of methods of every trait that a source declares, whatever its visibility.
 fn traits(text: &str) -> Vec<(String, usize)> {
     const QUALIFIERS: [&str; 5] = ["const", "unsafe", "async", "extern", "\"C\""];
@@ -249,17 +245,13 @@ fn traits(text: &str) -> Vec<(String, usize)> {
 
 #[test]
 fn a_trait_has_few_methods() {
-    let (mut names, mut large) = (Vec::new(), 0);
+    let mut names = Vec::new();
     for (path, text) in sources(&crates()) {
         for (name, methods) in traits(&text) {
-            let excepted = LARGE_TRAITS.iter().any(|(large, _)| *large == name);
-            large += usize::from(excepted && methods > MAX_METHODS);
-            let few = methods <= MAX_METHODS || excepted;
-            assert!(few, "{}: {name} has {methods} methods", path.display());
+            assert!(methods <= MAX_METHODS, "{}: {name} has {methods}", path.display());
             names.push(name);
         }
     }
-    assert_eq!(large, LARGE_TRAITS.len(), "an exception is unused");
     let decisions =
         ["Background", "Eviction", "Placement", "ProgramMode", "ReadStart", "Scheduler", "Suspend"];
     for decision in decisions {

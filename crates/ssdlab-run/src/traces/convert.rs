@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use ssdlab_base::Fault;
-use ssdlab_workload::{Source, Written};
+use ssdlab_workload::{Described, Written};
 
 use super::info::certainty;
 use super::out::Out;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault};
 use ssdlab_workload::measure::{Profile, Profiler};
-use ssdlab_workload::{By, Recognition, Record, Source};
+use ssdlab_workload::{By, Described, Recognition, Record, Source};
 
 use super::{Certainty, Controlled, Reading, file_of, nothing_left};
 use crate::control::Control;

@@ -2,7 +2,7 @@
 
 use ssdlab_base::{Fault, rng};
 use ssdlab_workload::twins::{Twin, TwinSource, find};
-use ssdlab_workload::{Reach, Record, Source, Trace};
+use ssdlab_workload::{Described, Reach, Record, Source, Trace};
 
 use super::{AppOrder, file_of};
 use crate::shared::View;
@@ -115,6 +115,28 @@ impl Member {
     }
 }
 
+impl Described for Member {
+    fn name(&self) -> &str {
+        self.source().name()
+    }
+
+    fn twins(&self) -> Vec<String> {
+        self.source().twins()
+    }
+
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        self.source().sha256()
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        self.source().trace_format()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.source().warnings()
+    }
+}
+
 impl Source for Member {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         match self {
@@ -132,32 +154,12 @@ impl Source for Member {
         self.source().progress()
     }
 
-    fn name(&self) -> &str {
-        self.source().name()
-    }
-
     fn line(&self, index: usize) -> Option<u64> {
         self.source().line(index)
     }
 
     fn device(&self, index: usize) -> Option<&str> {
         self.source().device(index)
-    }
-
-    fn twins(&self) -> Vec<String> {
-        self.source().twins()
-    }
-
-    fn sha256(&self) -> Result<Option<String>, Fault> {
-        self.source().sha256()
-    }
-
-    fn trace_format(&self) -> Option<&'static str> {
-        self.source().trace_format()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source().warnings()
     }
 
     fn fault(&self, index: usize, what: &str) -> Fault {

@@ -8,7 +8,8 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{
-    App, Merge, Offset, Op, Placing, Reach, Record, Select, Source, Written, lay_out, twin_in,
+    App, Described, Merge, Offset, Op, Placing, Reach, Record, Select, Source, Written, lay_out,
+    twin_in,
 };
 
 use super::out::Out;
@@ -308,6 +309,12 @@ struct Counted<S> {
     counts: BTreeMap<String, [u64; 3]>,
 }
 
+impl<S: Source> Described for Counted<S> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+}
+
 impl<S: Source> Source for Counted<S> {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let before = batch.len();
@@ -333,10 +340,6 @@ impl<S: Source> Source for Counted<S> {
 
     fn progress(&self) -> Option<f64> {
         self.inner.progress()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
     }
 
     fn line(&self, index: usize) -> Option<u64> {

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Fault, Nanos, Stop};
 use ssdlab_workload::{
-    Format, Record, Select, Selection, Source, Trace, TraceOptions, WRITABLE, open_with, parse_spec,
+    Described, Format, Record, Select, Selection, Source, Trace, TraceOptions, WRITABLE, open_with,
+    parse_spec,
 };
 
 use crate::catalog::{self, RunConfig};
@@ -154,6 +155,12 @@ impl<'a, S: Source> Controlled<'a, S> {
     }
 }
 
+impl<S: Source> Described for Controlled<'_, S> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+}
+
 impl<S: Source> Source for Controlled<'_, S> {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let share = self.inner.progress().map(|share| {
@@ -175,10 +182,6 @@ impl<S: Source> Source for Controlled<'_, S> {
 
     fn progress(&self) -> Option<f64> {
         self.inner.progress()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
     }
 
     fn line(&self, index: usize) -> Option<u64> {

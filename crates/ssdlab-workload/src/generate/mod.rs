@@ -15,7 +15,7 @@ mod scatter;
 pub(crate) mod sizes;
 
 use crate::draw::Draw;
-use crate::record::{Op, Record, Source};
+use crate::record::{Described, Op, Record, Source};
 use arrivals::Clock;
 use config::WorkloadConfig;
 use hints::Hints;
@@ -187,6 +187,12 @@ impl Rest {
     }
 }
 
+impl Described for Generator {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
 impl Source for Generator {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let left = self.rest.requests - self.rest.done;
@@ -201,10 +207,6 @@ impl Source for Generator {
 
     fn progress(&self) -> Option<f64> {
         Some(self.rest.done as f64 / self.rest.requests as f64)
-    }
-
-    fn name(&self) -> &str {
-        self.name
     }
 
     fn line(&self, _: usize) -> Option<u64> {

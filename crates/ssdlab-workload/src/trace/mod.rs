@@ -27,7 +27,7 @@ use crate::formats::device::DeviceFilter;
 use crate::formats::options::{TraceOptions, Unsorted};
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
-use crate::record::{Op, Record, Source};
+use crate::record::{Described, Op, Record, Source};
 use choice::{Choice, clock, reader};
 pub use counts::Counts;
 use demand::Demand;
@@ -345,6 +345,32 @@ impl Trace {
     }
 }
 
+impl Described for Trace {
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        Trace::sha256(self).map(Some)
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        Some(self.recognized.format.name())
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.demand
+            .warning()
+            .map(|warning| format!("{}: {warning}", self.name))
+            .into_iter()
+            .collect()
+    }
+
+    fn twins(&self) -> Vec<String> {
+        self.device.twins()
+    }
+}
+
 impl Source for Trace {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         self.batch_lines.clear();
@@ -381,32 +407,8 @@ impl Source for Trace {
         Some((self.meter.consumed() as f64 / stored as f64).min(1.0))
     }
 
-    fn sha256(&self) -> Result<Option<String>, Fault> {
-        Trace::sha256(self).map(Some)
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn trace_format(&self) -> Option<&'static str> {
-        Some(self.recognized.format.name())
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.demand
-            .warning()
-            .map(|warning| format!("{}: {warning}", self.name))
-            .into_iter()
-            .collect()
-    }
-
     fn line(&self, index: usize) -> Option<u64> {
         self.batch_lines.get(index).copied()
-    }
-
-    fn twins(&self) -> Vec<String> {
-        self.device.twins()
     }
 
     fn device(&self, index: usize) -> Option<&str> {

@@ -42,7 +42,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::draw::Draw;
 use crate::generate::hints::Hints;
-use crate::record::{Record, Source};
+use crate::record::{Described, Record, Source};
 pub use catalog::{arrivals, catalog, find, layer_over, parse};
 pub use compare::Compared;
 use figures::{Figures, Targets};
@@ -289,6 +289,12 @@ impl TwinSource {
     }
 }
 
+impl Described for TwinSource {
+    fn name(&self) -> &str {
+        &self.title
+    }
+}
+
 impl Source for TwinSource {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let left = self.requests - self.done;
@@ -311,10 +317,6 @@ impl Source for TwinSource {
 
     fn progress(&self) -> Option<f64> {
         Some(self.done as f64 / self.requests as f64)
-    }
-
-    fn name(&self) -> &str {
-        &self.title
     }
 
     fn line(&self, _: usize) -> Option<u64> {

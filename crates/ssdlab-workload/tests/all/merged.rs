@@ -2,7 +2,8 @@
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{
-    App, Format, Merge, Offset, Op, Placing, Reach, Record, Source, TraceOptions, lay_out,
+    App, Described, Format, Merge, Offset, Op, Placing, Reach, Record, Source, TraceOptions,
+    lay_out,
 };
 
 use crate::round_trips::Records;

@@ -1,7 +1,7 @@
 //! Tests the recognition of formats, and the errors when it fails.
 
 use ssdlab_base::Nanos;
-use ssdlab_workload::{By, Format, Format::*, Source, TraceOptions};
+use ssdlab_workload::{By, Described, Format, Format::*, TraceOptions};
 
 use crate::fixtures::{self, vscsi_1};
 use crate::{drain, drain_by, trace};
@@ -219,7 +219,7 @@ fn a_unit_that_gives_more_than_any_link_carries_is_questioned() {
         let mut t = trace(text, Some(Mqsim), options).unwrap();
         assert_eq!(t.remarks(), Vec::<String>::new(), "not from the first lines");
         drain(&mut t).unwrap();
-        assert_eq!(Source::warnings(&t), t.remarks());
+        assert_eq!(Described::warnings(&t), t.remarks());
         t.remarks()
     };
     let plain = TraceOptions::default();

@@ -5,13 +5,20 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use ssdlab_base::Fault;
 use ssdlab_workload::{
-    Format, Op, Packed, Packing, Record, Source, TraceOptions, Written, open, write_trace,
+    Described, Format, Op, Packed, Packing, Record, Source, TraceOptions, Written, open,
+    write_trace,
 };
 
 use crate::{drain, record, trace};
 
 /// A list of records as a source.
 pub(crate) struct Records(pub(crate) Vec<Record>);
+
+impl Described for Records {
+    fn name(&self) -> &str {
+        "records"
+    }
+}
 
 impl Source for Records {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
@@ -26,10 +33,6 @@ impl Source for Records {
 
     fn progress(&self) -> Option<f64> {
         None
-    }
-
-    fn name(&self) -> &str {
-        "records"
     }
 
     fn line(&self, _: usize) -> Option<u64> {

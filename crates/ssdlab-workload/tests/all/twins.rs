@@ -7,7 +7,7 @@ use ssdlab_workload::measure::{Measured, measure};
 use ssdlab_workload::twins::fit::{Trial, fit};
 use ssdlab_workload::twins::shape::Shape;
 use ssdlab_workload::twins::{Compared, Twin, catalog, find, parse};
-use ssdlab_workload::{Op, Record, Source};
+use ssdlab_workload::{Described, Op, Record, Source};
 
 use crate::drain;
 
