@@ -227,9 +227,6 @@ fn measure(drive: &Drive) -> Measures {
     let mut config = drive.resolved().config.clone();
     config.start.history = Toggle::off();
     let new = Drive::new(Arc::new(Resolved::new(&config, drive.resolved().seed).expect("a drive")));
-    let began: Vec<u32> = (0..new.ftl().blocks.len() as u32)
-        .map(|block| new.ftl().blocks.erases(BlockId(block)))
-        .collect();
     let (blocks, cells) = (&drive.ftl().blocks, &drive.flash().cells);
     let resolved = drive.resolved();
     let all = || (0..blocks.len() as u32).map(BlockId);
@@ -237,14 +234,13 @@ fn measure(drive: &Drive) -> Measures {
         all().filter(|&block| blocks.state(block) == BlockState::Closed).collect();
     let now = cells.time(drive.now()).as_ns();
     let age = |block| (now - cells.stamp(block).expect("data").as_ns()) as f64 / DAY;
-    let lists: [(&'static str, Vec<f64>); 4] = [
+    let (began, cells_began) = (&new.ftl().blocks, &new.flash().cells);
+    let lists: [(&'static str, Vec<f64>); 5] = [
         ("valid", full.iter().map(|&block| f64::from(blocks.valid(block))).collect()),
         ("age", full.iter().map(|&block| age(block)).collect()),
         ("reads", full.iter().map(|&block| f64::from(cells.reads(block))).collect()),
-        (
-            "erases",
-            all().map(|block| f64::from(blocks.erases(block) - began[block.index()])).collect(),
-        ),
+        ("erases", all().map(|it| f64::from(blocks.erases(it) - began.erases(it))).collect()),
+        ("wear", all().map(|it| f64::from(cells.wear(it) - cells_began.wear(it))).collect()),
     ];
     for (name, list) in lists {
         let mean = list.iter().sum::<f64>() / list.len() as f64;

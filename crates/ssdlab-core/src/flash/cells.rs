@@ -176,6 +176,11 @@ impl Cells {
         self.history(block).dwell
     }
 
+    /// Returns the wear of a block's cells, in P/E cycles.
+    pub fn wear(&self, block: BlockId) -> f32 {
+        self.history(block).wear
+    }
+
     /// Returns the page reads of a block since its erase.
     pub fn reads(&self, block: BlockId) -> u32 {
         self.history(block).reads
