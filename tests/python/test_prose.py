@@ -350,6 +350,12 @@ def test_a_british_spelling_is_found() -> None:
         assert not BRITISH.search(word)
 
 
+def test_an_entry_of_the_changelog_has_one_line() -> None:
+    entries = read("CHANGELOG.md").partition("\n### ")[2].splitlines()[1:]
+    assert len(entries) > 20
+    assert not [line for line in entries if line and not line.startswith(("- ", "## ", "### "))]
+
+
 PAGES_WORDS_ONCE = 115_000
 """The words of the pages before the site, those of generated tables and lists included.
 
