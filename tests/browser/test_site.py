@@ -234,7 +234,8 @@ def test_the_outputs_of_the_tutorial_have_the_lines_of_the_theme(
             "start/own-trace",
             (
                 "ssdlab trace info --no-reuse mine.csv:csv \\\n    --set workload.trace.columns="
-                "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors"
+                "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors \\\n"
+                "    | sed -n 1,8p"
             ),
         ),
     ],
