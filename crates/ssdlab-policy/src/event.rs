@@ -30,8 +30,6 @@ pub struct ReadOutcome {
     pub class: BlockClass,
     /// The level at which the page decoded; the last level if it did not.
     pub level: Level,
-    /// Whether the page decoded.
-    pub decoded: bool,
     /// Number of failed attempts before the one at this level; 0 if the first attempt decoded. It
     /// is lower than the level if the first attempt was at a higher level than the lowest.
     pub failed: u8,

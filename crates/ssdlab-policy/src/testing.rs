@@ -39,21 +39,8 @@ pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: Level, fai
 /// attempts.
 pub fn outcome(view: &ReadStartView, level: Level, failed: u8) -> ReadOutcome {
     let ReadStartView { lpn, block, page, class, pe_cycles, age, .. } = *view;
-    let (cause, errors, mapped, decoded) = (Cause::Host, 0, true, true);
-    ReadOutcome {
-        lpn,
-        block,
-        page,
-        class,
-        level,
-        decoded,
-        failed,
-        errors,
-        mapped,
-        cause,
-        pe_cycles,
-        age,
-    }
+    let (cause, errors, mapped) = (Cause::Host, 0, true);
+    ReadOutcome { lpn, block, page, class, level, failed, errors, mapped, cause, pe_cycles, age }
 }
 
 /// Returns the bits that a controller needs for a policy's state, by structure, if no block is

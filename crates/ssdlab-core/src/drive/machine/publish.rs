@@ -44,7 +44,6 @@ impl Machine {
             page: self.geometry.page_in_block(txn.ppn),
             class: self.ftl.blocks.class(block),
             level: txn.level,
-            decoded: !txn.uncorrectable,
             failed: txn.failed,
             errors: 0,
             mapped: txn.age.is_none(),
