@@ -44,12 +44,13 @@ for policy in "${policies[@]}"; do
     test -p ssdlab-core --test all "$policy"
 done
 test -p ssdlab-core --test all tidy::
+test -p ssdlab-core --test all policy_state::
 test -p ssdlab-run --test all keys::no_key_is_left_out
 for policy in "${policies[@]}"; do
     SSDLAB_KEY=$policy test -p ssdlab-run --test all keys::every_key_changes_a_result
 done
-# A drive of 128 blocks whose data is up to three months old, and reads of all of it; the scheme is the
-# policy alone.
+# A drive of 128 blocks whose data is up to three months old, and reads of all of it. The scheme is
+# the policy alone.
 run() {
     cargo run --quiet --locked "${quickly[@]}" -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",\"scheme\":\"refresh/retries\",\"set\":[
         \"geometry.channels=1\",\"geometry.chips=1\",\"geometry.dies=1\",\"geometry.blocks=64\",

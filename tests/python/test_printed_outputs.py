@@ -26,6 +26,7 @@ def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --json m.csv",
         "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --report m.csv",
         "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --timeline m.csv",
+        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --log m",
         "compare --device generic-tlc-2t --seeds 2 --config <(echo '{named}') --json m.csv",
         "physics generic-tlc-2t --config <(echo '{named}') --json m.csv",
         "fit --device generic-tlc-2t --config <(echo '{named}') --json m.csv",
@@ -37,9 +38,11 @@ def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_measurements_that_a_config_from_a_pipe_names_are_not_replaced(
     inputs: Path, command: str
 ) -> None:
-    (inputs / "m.csv").write_bytes(CHIPS.read_bytes())
+    # A log is no CSV file.
+    name = "m" if command.endswith("--log m") else "m.csv"
+    (inputs / name).write_bytes(CHIPS.read_bytes())
     before = contents(inputs)
-    named = f'physics.measured.file = "{inputs / "m.csv"}"'
+    named = f'physics.measured.file = "{inputs / name}"'
     line = ["bash", "-c", f"{COMMAND[0]} {command.format(named=named)}"]
     done = subprocess.run(line, cwd=inputs, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr

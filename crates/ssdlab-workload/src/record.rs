@@ -55,7 +55,7 @@ pub struct Record {
 // Every request passes through memory in a batch of records, so a record stays small.
 const _: () = assert!(size_of::<Record>() <= 24);
 
-/// What a source of requests tells of itself.
+/// Describes a source of requests: its name, its file and its members.
 pub trait Described {
     /// Returns the source's name for messages: the path of a file, or the name of a generator.
     fn name(&self) -> &str;

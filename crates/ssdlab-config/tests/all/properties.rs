@@ -29,7 +29,7 @@ const VALID: &[(&str, &str, &str)] = &[
     ("workload.sizes", "[\"4KiB\", \"8KiB\"]", "4KiB, 8KiB"),
     ("workload.sizes", "[]", ""),
     ("workload.arrival", "\"closed\"", "closed"),
-    ("workload.arrival.poisson.load", "\"3us\"", "3us"),
+    ("workload.arrival.poisson.load", "3", "3"),
     ("workload.limit", "\"1h\"", "1h"),
     ("workload.pinned", "\"hws\"", "hws"),
     ("workload.pinned.hws.window", "5", "5"),

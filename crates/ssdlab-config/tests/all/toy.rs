@@ -181,8 +181,8 @@ pub(crate) enum Arrival {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Poisson {
-    /// The time between two requests, on average. Assumed.
-    pub load: Nanos,
+    /// Requests per second, on average. Assumed.
+    pub load: u32,
 }
 
 /// One of several hosts.

@@ -11,11 +11,9 @@ use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::Rig;
 
-const STREAMS: [&str; 3] = [
-    "geometry = { blocks = 96, pages = 16 }",
-    "ftl.overprovisioning = 0.3",
-    "placement = [\"sepbit\"]",
-];
+const SHAPE: &str = "geometry = { blocks = 96, pages = 16 }";
+const ROOM: &str = "ftl.overprovisioning = 0.3";
+const STREAMS: [&str; 3] = [SHAPE, ROOM, "placement = [\"sepbit\"]"];
 /// A drive with groups of blocks, among which pages can move.
 const PAGES_MOVE: [&str; 5] = [
     "geometry = { channels = 2, blocks = 60, pages = 8 }",
@@ -236,11 +234,7 @@ fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
 
 #[test]
 fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
-    let mut rig = Rig::new(&[
-        "geometry = { blocks = 96, pages = 16 }",
-        "ftl.overprovisioning = 0.3",
-        "start.fill = 0.7",
-    ]);
+    let mut rig = Rig::new(&[SHAPE, ROOM, "start.fill = 0.7"]);
     rig.drive.record_events(EventMask::NONE);
     let (block, _) = full(&mut rig);
     // The second job finds the block erased.
@@ -256,11 +250,7 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
 
 #[test]
 fn the_owner_of_a_relocation_in_any_slot_learns_that_it_has_ended() {
-    let mut rig = Rig::new(&[
-        "geometry = { blocks = 96, pages = 16 }",
-        "ftl.overprovisioning = 0.3",
-        "start = { fill = 0.9, invalid = 0.2 }",
-    ]);
+    let mut rig = Rig::new(&[SHAPE, ROOM, "start = { fill = 0.9, invalid = 0.2 }"]);
     rig.drive.record_events(EventMask::JOB_ENDED);
     let (block, valid) = full(&mut rig);
     rig.drive.ask(Action::Relocate(Job::new(block, Cause::Refresh, Writer::Gc)));

@@ -193,9 +193,8 @@ fn a_page_that_is_put_on_the_flash_before_the_run_teaches_no_policy() {
         let mut prefill = rig.drive.prefill();
         assert!((0..300).all(|page| rig.drive.prefill_page(&mut prefill, page)));
         let after = rig.drive.policy_states();
-        let blocks = |place: &str| place.starts_with("metadata") || place.starts_with("background");
         for ((place, before), (_, after)) in before.iter().zip(&after) {
-            assert!(before == after || blocks(place), "{place}: {before} {after}");
+            assert!(before == after, "{place}: {before} {after}");
         }
     }
 }

@@ -18,17 +18,17 @@ const MAX_REPLAYS: u32 = 10_000;
 /// Longer than any run. The sum of two such times does not overflow.
 const MAX_SPAN: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
 
-/// Endings of other formats, for which a Parquet file could be mistaken.
+/// File extensions of other formats.
 const OTHER_FORMATS: [&str; 6] = ["csv", "tsv", "txt", "json", "jsonl", "xlsx"];
 
-/// Checks that the name of a Parquet file does not end like that of another format.
+/// Checks that the name of a Parquet file does not have the extension of another format.
 ///
 /// # Errors
-/// If it does.
-fn is_named_as_parquet(option: &str, file: Option<&Path>) -> Result<(), Fault> {
+/// If it has.
+fn check_parquet_name(option: &str, file: Option<&Path>) -> Result<(), Fault> {
     let Some(file) = file else { return Ok(()) };
-    let ending = file.extension().map(OsStr::to_ascii_lowercase);
-    if OTHER_FORMATS.iter().any(|other| ending.as_deref() == Some(OsStr::new(other))) {
+    let extension = file.extension().map(OsStr::to_ascii_lowercase);
+    if OTHER_FORMATS.iter().any(|other| extension.as_deref() == Some(OsStr::new(other))) {
         let fault = Fault::new(option, "the file is in Parquet").got(format!("{file:?}"));
         return Err(fault.expected("a name that ends in .parquet"));
     }
@@ -128,8 +128,8 @@ impl Plan {
         if let Some((option, _, expected)) = idle.iter().find(|(_, idle, _)| *idle) {
             return Err(Fault::new(*option, "an option without effect").expected(expected));
         }
-        is_named_as_parquet("--log", self.log.as_deref())?;
-        is_named_as_parquet("--series", self.series.as_deref())?;
+        check_parquet_name("--log", self.log.as_deref())?;
+        check_parquet_name("--series", self.series.as_deref())?;
         let span = time("--timeline-span", &self.timeline_span)?;
         Ok(OutputOptions {
             interval: time("--interval", &self.interval)?,

@@ -113,29 +113,29 @@ fn has_data(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_cold(at)
 }
 
-impl DualPool {
-    /// Updates the wear of the most worn block of a plane, and of the least worn block that holds
-    /// data. Blocks that are reserved do not count.
-    fn update_plane(&mut self, blocks: &BlockTable, plane: PlaneId) {
-        let pool = blocks.pool(plane);
-        let (mut most, mut least) = (0, u32::MAX);
-        for at in 0..pool.len() {
-            if pool.state[at] != BlockState::Bad && !pool.is_reserved(at) {
-                most = most.max(pool.erases[at]);
-                if has_data(&pool, at) {
-                    least = least.min(pool.erases[at]);
-                }
+/// Returns the wear of the most worn block of a plane, and of the least worn block that holds data.
+/// Blocks that are reserved do not count.
+fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
+    let pool = blocks.pool(plane);
+    let (mut most, mut least) = (0, u32::MAX);
+    for at in 0..pool.len() {
+        if pool.state[at] != BlockState::Bad && !pool.is_reserved(at) {
+            most = most.max(pool.erases[at]);
+            if has_data(&pool, at) {
+                least = least.min(pool.erases[at]);
             }
         }
-        (self.max_wear[plane.index()], self.min_wear[plane.index()]) = (most, least);
     }
+    (most, least)
+}
 
+impl DualPool {
     /// Updates the wear of the plane of a freed block, and the spread of wear over the drive.
     fn update(&mut self, blocks: &BlockTable, ended: &EndedJob) {
         let freed = ended.job.block;
         if self.pools.begin(blocks) {
             let planes = (0..self.max_wear.len() as u32).map(PlaneId);
-            planes.for_each(|plane| self.update_plane(blocks, plane));
+            (self.max_wear, self.min_wear) = planes.map(|plane| wear_of(blocks, plane)).unzip();
         }
         if ended.own && ended.job.cause == Cause::Wl {
             self.pools.join(freed, blocks.erases(freed), false);
@@ -143,7 +143,7 @@ impl DualPool {
             took.for_each(|worn| self.pools.join(worn, blocks.erases(worn), true));
         }
         let plane = blocks.plane_of(freed);
-        self.update_plane(blocks, plane);
+        (self.max_wear[plane.index()], self.min_wear[plane.index()]) = wear_of(blocks, plane);
         let most = self.max_wear.iter().copied().max().unwrap_or(0);
         let least = self.min_wear.iter().copied().min().unwrap_or(0);
         self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_priority_the_data_of_the_min_wear_cold_block_moves_beyond_the_threshold() {
+    fn within_a_priority_the_data_of_the_least_worn_cold_block_moves_beyond_the_threshold() {
         let of =
             |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
         assert_eq!(first_job(of(130)), None);

@@ -109,13 +109,13 @@ impl Policy for SepBit {
     fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::BlockOpened(opened) => {
-                let by_host = opened.writer == Writer::Host;
-                let stream = if by_host { opened.stream } else { opened.stream.max(LONG) };
+                let is_host = opened.writer == Writer::Host;
+                let stream = if is_host { opened.stream } else { opened.stream.max(LONG) };
                 self.stream[opened.block.index()] = stream.0;
                 self.opened[opened.block.index()] = self.clock;
             }
             Event::BlockCollected(block) => self.collect(block),
-            Event::PageProgrammed(page) if by_host(page.cause) => {
+            Event::PageProgrammed(page) if is_host_write(page.cause) => {
                 self.written[page.lpn.index()] = self.clock;
                 self.clock = self.clock.saturating_add(1);
             }
@@ -141,7 +141,7 @@ impl Policy for SepBit {
 
 /// Returns whether a page that is written for this cause counts as written by the host. The map's
 /// own pages are written as often as the host's pages that cause it.
-fn by_host(cause: Cause) -> bool {
+fn is_host_write(cause: Cause) -> bool {
     matches!(cause, Cause::Host | Cause::Rmw | Cause::Mapping)
 }
 
@@ -213,7 +213,7 @@ impl PlacementPolicy for SepBit {
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 
     fn fill_page(&mut self, page: &PageView, hint: &mut PlacementHint) {
-        let stream = if by_host(page.cause) { self.write(page) } else { self.moved(page) };
+        let stream = if is_host_write(page.cause) { self.write(page) } else { self.moved(page) };
         hint.stream.get_or_insert(stream);
     }
 }
